@@ -1,0 +1,112 @@
+import { checkCausalityOver } from "./causality.js";
+import { multiHeadAttentionOver } from "./multi-head.js";
+import { toRawOptions } from "./options.js";
+import { unwrap, type Raw } from "./raw.js";
+import { toRawMask, toRawTensor } from "./tensor.js";
+import type {
+  AttentionStep,
+  Cost,
+  FaultyAttention,
+  Masks,
+  ScaledDotProductAttention,
+  Softlookup,
+  Softmax,
+  SoftmaxStep,
+  SoftmaxThenMaskStep,
+  Trace,
+} from "./types.js";
+
+/** Everything of the package over one instance of the core. */
+export function softlookupOver(raw: Raw): Softlookup {
+  return {
+    scaledDotProductAttention: attentionOver(raw),
+    softmax: softmaxOver(raw),
+    masks: masksOver(raw),
+    MultiHeadAttention: multiHeadAttentionOver(raw),
+    checkCausality: checkCausalityOver(raw),
+    faultyAttention: faultyAttentionOver(raw),
+    splitHeads: (x, numHeads) => unwrap(raw.splitIntoHeads(toRawTensor(x, "x"), numHeads)),
+    mergeHeads: (x) => unwrap(raw.mergeFromHeads(toRawTensor(x, "x"))),
+    rowSums: (x) => unwrap(raw.sumRows(toRawTensor(x, "x"))),
+    randomNormal: (shape, seed) => unwrap(raw.normalNumbers(shape, seed)),
+    moments: (x) => unwrap(raw.momentsOf(toRawTensor(x, "x"))),
+    dotProductMoments: (headDim, samples) => unwrap(raw.theoryOfDotProducts(headDim, samples)),
+    cost: costOver(raw),
+    memoryUsage: () => raw.memoryUsage(),
+  };
+}
+
+function attentionOver(raw: Raw): ScaledDotProductAttention {
+  const attend: ScaledDotProductAttention = (q, k, v, options) =>
+    unwrap(
+      raw.attend(
+        toRawTensor(q, "q"),
+        toRawTensor(k, "k"),
+        toRawTensor(v, "v"),
+        toRawOptions(options, ["mask", "causal", "scale", "needWeights"]),
+      ),
+    );
+  attend.trace = (q, k, v, options) =>
+    unwrap(
+      raw.traceAttention(
+        toRawTensor(q, "q"),
+        toRawTensor(k, "k"),
+        toRawTensor(v, "v"),
+        toRawOptions(options, ["mask", "causal", "scale"]),
+      ),
+    ) as Trace<AttentionStep>;
+  return attend;
+}
+
+function softmaxOver(raw: Raw): Softmax {
+  const softmax: Softmax = (scores, options) =>
+    unwrap(raw.softmaxOf(toRawTensor(scores, "scores"), toRawOptions(options, ["mask", "causal"])));
+  softmax.trace = (scores, options) =>
+    unwrap(
+      raw.traceSoftmax(toRawTensor(scores, "scores"), toRawOptions(options, ["mask", "causal"])),
+    ) as Trace<SoftmaxStep>;
+  return softmax;
+}
+
+function masksOver(raw: Raw): Masks {
+  return {
+    causal: (L, S, align) => unwrap(raw.makeCausalMask(L, S, align)),
+    padding: (lengths, S, options) =>
+      unwrap(raw.makePaddingMask(lengths, S, toRawOptions(options, ["side"])["side"])),
+    and: (...masks) => unwrap(raw.andMasks(masks.map((mask, i) => toRawMask(mask, `masks[${i}]`)))),
+    toAdditive: (mask) => unwrap(raw.additiveMask(toRawMask(mask, "mask"))),
+  };
+}
+
+function faultyAttentionOver(raw: Raw): FaultyAttention {
+  const attend = (...[fault, q, k, v]: Parameters<FaultyAttention>) =>
+    unwrap(raw.attendWithFault(fault, toRawTensor(q, "q"), toRawTensor(k, "k"), toRawTensor(v, "v")));
+  return Object.assign(attend, {
+    names: raw.namesOfFaults(),
+    softmaxThenMask: (...[scores, options]: Parameters<FaultyAttention["softmaxThenMask"]>) =>
+      unwrap(
+        raw.traceSoftmaxThenMask(toRawTensor(scores, "scores"), toRawOptions(options, ["mask", "causal"])),
+      ) as Trace<SoftmaxThenMaskStep>,
+  });
+}
+
+function costOver(raw: Raw): Cost {
+  return {
+    parameters: (layer) =>
+      unwrap(
+        raw.countParameters(
+          toRawOptions(layer, ["modelDim", "numHeads", "numKvHeads", "headDim", "bias", "qkNorm"]),
+        ),
+      ),
+    scoresMemory: (size) =>
+      unwrap(raw.countScoreMemory(toRawOptions(size, ["length", "numHeads", "batch", "bytesPerElement"]))),
+    kvCacheMemory: (size) =>
+      unwrap(
+        raw.countKvCacheMemory(
+          toRawOptions(size, ["length", "layers", "numKvHeads", "headDim", "batch", "bytesPerElement"]),
+        ),
+      ),
+    operations: (size) => unwrap(raw.countOperations(toRawOptions(size, ["length", "modelDim"]))),
+    decodeOperations: (size) => unwrap(raw.countDecodeOperations(toRawOptions(size, ["length", "modelDim"]))),
+  };
+}

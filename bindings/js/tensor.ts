@@ -1,0 +1,162 @@
+import { AttentionError } from "./error.js";
+import type { RawMask, RawTensor } from "./raw.js";
+import type { BoolTensor, MaskLike, NestedBooleans, NestedNumbers, Tensor, TensorLike } from "./types.js";
+
+/** A tensor of nested arrays of numbers. @throws AttentionError DTYPE, SHAPE */
+export function tensor(nested: NestedNumbers): Tensor {
+  const { elements, shape } = flatten(nested, "nested");
+  return { data: floats(elements, "nested"), shape };
+}
+
+/** A boolean tensor of nested arrays of booleans. @throws AttentionError DTYPE, SHAPE */
+export function boolTensor(nested: NestedBooleans): BoolTensor {
+  const { elements, shape } = flatten(nested, "nested");
+  return { data: booleans(elements, "nested"), shape };
+}
+
+/** @throws AttentionError SHAPE */
+export function zeros(shape: readonly number[]): Tensor {
+  const elements = checkedShape(shape, "shape").reduce((product, size) => product * size, 1);
+  return { data: new Float32Array(elements), shape: [...shape] };
+}
+
+/** What `name` holds as float32, for the adapters. @throws AttentionError DTYPE, SHAPE */
+export function toRawTensor(input: TensorLike, name: string): RawTensor {
+  const array: unknown = input;
+  if (typeof array === "number" || Array.isArray(array)) {
+    const { elements, shape } = flatten(array, name);
+    return { data: floats(elements, name), shape };
+  }
+  const { data, shape } = held(array, name);
+  return { data: floats(data, name), shape };
+}
+
+/** What a mask holds, for the adapters. @throws AttentionError DTYPE, SHAPE */
+export function toRawMask(input: MaskLike, name: string): RawMask {
+  const array: unknown = input;
+  if (typeof array === "boolean" || Array.isArray(array)) {
+    const { elements, shape } = flatten(array, name);
+    return { boolean: true, data: booleans(elements, name), shape };
+  }
+  const { data, shape } = held(array, name);
+  switch (kindOf(data)) {
+    case "Uint8Array":
+      return { boolean: true, data: data as Uint8Array, shape };
+    case "Float32Array":
+      return { boolean: false, data: data as Float32Array, shape };
+    default:
+      throw new AttentionError(
+        "DTYPE",
+        `${name}: expected a Uint8Array or booleans (true = may attend) or a Float32Array (added), not ${kindOf(data)}`,
+      );
+  }
+}
+
+/** "Float32Array", "Array", "Undefined", …; also right for objects of another frame. */
+function kindOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+}
+
+/** The data and shape of a bare typed array or of an object that carries both. */
+function held(holder: unknown, name: string): { data: unknown; shape: number[] } {
+  if (ArrayBuffer.isView(holder)) {
+    return { data: holder, shape: [(holder as Float32Array).length] };
+  }
+  if (typeof holder !== "object" || holder === null || !("data" in holder)) {
+    throw new AttentionError("DTYPE", `${name}: expected a tensor, not ${kindOf(holder)}`);
+  }
+  const sizes = "shape" in holder ? holder.shape : "dims" in holder ? holder.dims : undefined;
+  const shape = checkedShape(sizes, `${name}.shape`);
+  return { data: inCOrder(holder, shape, name), shape };
+}
+
+function checkedShape(shape: unknown, name: string): number[] {
+  const sizes: unknown[] = Array.isArray(shape) || ArrayBuffer.isView(shape) ? Array.from(shape as []) : [NaN];
+  if (!sizes.every((size) => Number.isInteger(size) && (size as number) >= 0)) {
+    throw new AttentionError("SHAPE", `${name}: expected an array of whole numbers, 0 or more`);
+  }
+  return sizes as number[];
+}
+
+/** scijs ndarrays carry strides: only rows one after the other can be taken as they are. */
+function inCOrder(holder: { data?: unknown; stride?: unknown; offset?: unknown }, shape: number[], name: string) {
+  const { data, stride, offset } = holder;
+  if (!Array.isArray(stride)) {
+    return data;
+  }
+  let expected = 1;
+  const ordered = shape.every((_, index) => {
+    const axis = shape.length - 1 - index;
+    const fits = stride[axis] === expected || shape[axis] === 1;
+    expected *= shape[axis] ?? 0;
+    return fits;
+  });
+  if (!ordered) {
+    throw new AttentionError(
+      "SHAPE",
+      `${name} [${shape.join(", ")}]: strides [${stride.join(", ")}] are not C order; copy it first`,
+    );
+  }
+  const start = typeof offset === "number" ? offset : 0;
+  return (data as Float32Array).slice(start, start + expected);
+}
+
+function floats(data: unknown, name: string): Float32Array {
+  switch (kindOf(data)) {
+    case "Float32Array":
+      return data as Float32Array;
+    case "Float64Array":
+      return Float32Array.from(data as Float64Array);
+    case "Array":
+      requireAll(data as unknown[], "number", name);
+      return Float32Array.from(data as number[]);
+    default:
+      throw new AttentionError(
+        "DTYPE",
+        `${name}: expected a Float32Array, a Float64Array or numbers, not ${kindOf(data)}`,
+      );
+  }
+}
+
+function booleans(elements: unknown[], name: string): Uint8Array {
+  requireAll(elements, "boolean", name);
+  return Uint8Array.from(elements as boolean[], Number);
+}
+
+function requireAll(elements: readonly unknown[], type: "number" | "boolean", name: string): void {
+  for (let i = 0; i < elements.length; i++) {
+    if (typeof elements[i] !== type) {
+      throw new AttentionError("DTYPE", `${name}: element ${i} is ${kindOf(elements[i])}, not a ${type}`);
+    }
+  }
+}
+
+/** Elements in row-major order, and the shape that the nesting has. */
+function flatten(nested: unknown, name: string): { elements: unknown[]; shape: number[] } {
+  const shape: number[] = [];
+  for (let level = nested; Array.isArray(level); level = level[0]) {
+    shape.push(level.length);
+  }
+  const elements: unknown[] = [];
+  const visit = (value: unknown, axis: number): void => {
+    if (axis === shape.length) {
+      if (Array.isArray(value)) {
+        throw ragged(name, shape);
+      }
+      elements.push(value);
+      return;
+    }
+    if (!Array.isArray(value) || value.length !== shape[axis]) {
+      throw ragged(name, shape);
+    }
+    for (let i = 0; i < value.length; i++) {
+      visit(value[i], axis + 1);
+    }
+  };
+  visit(nested, 0);
+  return { elements, shape };
+}
+
+function ragged(name: string, shape: readonly number[]): AttentionError {
+  return new AttentionError("SHAPE", `${name}: rows of different lengths; the first ones say [${shape.join(", ")}]`);
+}

@@ -1,0 +1,32 @@
+# How everything is compiled, natively and for WebAssembly; what only WebAssembly wants is in wasm.cmake.
+
+add_library(softlookup_compile INTERFACE)
+target_compile_features(softlookup_compile INTERFACE cxx_std_17)
+# a * b + c must round twice everywhere: a fused multiply-add on one machine would change bits.
+target_compile_options(softlookup_compile INTERFACE -ffp-contract=off)
+# xtensor checks ranks, shapes and indices.
+target_compile_definitions(softlookup_compile INTERFACE $<$<CONFIG:Debug>:XTENSOR_ENABLE_ASSERT>)
+
+if(SOFTLOOKUP_SANITIZE)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(softlookup_compile INTERFACE ${sanitizers})
+  target_link_options(softlookup_compile INTERFACE ${sanitizers})
+endif()
+
+add_library(softlookup_warnings INTERFACE)
+if(SOFTLOOKUP_STRICT)
+  target_compile_options(
+    softlookup_warnings
+    INTERFACE -Wall
+              -Wextra
+              -Wpedantic
+              -Wconversion
+              -Wshadow
+              -Wnon-virtual-dtor
+              -Wold-style-cast
+              -Wcast-align
+              -Woverloaded-virtual
+              -Wimplicit-fallthrough
+              -Werror
+  )
+endif()

@@ -1,0 +1,58 @@
+# Every flag that only WebAssembly wants, compile and link, each with its reason.
+
+# The stack: xtensor keeps data on the heap, so 1 MB is ample; newer releases default to 64 KB, which is not.
+# Emscripten 3.1.25 renamed the setting.
+if(EMSCRIPTEN_VERSION VERSION_LESS 3.1.25)
+  set(stack_size -sTOTAL_STACK=1MB)
+else()
+  set(stack_size -sSTACK_SIZE=1MB)
+endif()
+
+set(compile_and_link
+    -msimd128 # 128-bit SIMD: four floats an instruction
+    -fwasm-exceptions # C++ exceptions without a trip through JavaScript at every call
+)
+# The download counts, and nothing here is hot enough yet to pay for -O3's copies of inlined code.
+set(optimise $<$<CONFIG:Release>:-Os>)
+target_compile_options(softlookup_compile INTERFACE ${compile_and_link} ${optimise})
+target_link_options(softlookup_compile INTERFACE ${compile_and_link} ${optimise} ${stack_size} -sALLOW_MEMORY_GROWTH)
+
+if(CMAKE_BUILD_TYPE STREQUAL Debug)
+  target_link_options(
+    softlookup_compile
+    INTERFACE
+    -sASSERTIONS=2 # the runtime checks itself
+    -sSTACK_OVERFLOW_CHECK=2 # every function checks the stack
+  )
+endif()
+
+# The module of the package. The package reads or fetches the binary itself and hands it over through
+# instantiateWasm, so that one glue serves every environment.
+add_library(softlookup_wasm_module INTERFACE)
+target_link_options(
+  softlookup_wasm_module
+  INTERFACE
+  --bind # Embind
+  -sMODULARIZE # a factory, so that a page may hold several instances
+  -sEXPORT_ES6 # as an ES module
+  -sENVIRONMENT=web # no code for Node, which is broken in ES modules of 3.1.6
+  -sDYNAMIC_EXECUTION=0 # no eval, no new Function: a strict Content-Security-Policy allows it
+  -sFILESYSTEM=0 # there are no files
+  -sINCOMING_MODULE_JS_API=instantiateWasm # the only thing that the package passes in
+)
+
+# The tests: a program for Node that reads the golden files.
+add_library(softlookup_wasm_tests INTERFACE)
+target_link_options(
+  softlookup_wasm_tests
+  INTERFACE
+  -sENVIRONMENT=node
+  -sNODERAWFS # the golden files by their real path
+  -sEXIT_RUNTIME # main's result becomes the exit code
+  -sWASM_ASYNC_COMPILATION=0 # else 3.1.6 calls fetch, which exists since Node 18 but reads no file
+)
+
+# Debian's Emscripten keeps acorn, which its optimiser needs, where another Node than Debian's does not look.
+if(NOT EXISTS "${EMSCRIPTEN_ROOT_PATH}/node_modules/acorn" AND EXISTS /usr/share/nodejs/acorn)
+  set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs")
+endif()

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "mask.hpp"
+#include "tensor.hpp"
+#include "trace.hpp"
+
+namespace softlookup {
+
+struct AttentionOptions {
+  std::vector<Mask> masks;  // each broadcasts to [B, H, L, S]; all apply
+  Causal causal = Causal::none;
+  std::optional<float> scale;  // default 1 / sqrt(E)
+  std::size_t free_keys = 0;   // trailing keys that no mask hides
+};
+
+struct AttentionResult {
+  Tensor4 output;   // [B, Hq, L, Ev]
+  Tensor4 weights;  // [B, Hq, L, S]
+};
+
+/// Scaled dot-product attention, softmax(Q K^T * scale + mask) V (Vaswani et al. 2017, 3.2.1), pass
+/// by pass. Query head h reads key/value head h / (Hq / Hkv).
+///
+/// q [B, Hq, L, E], k [B, Hkv, S, E], v [B, Hkv, S, Ev]. Each pass is stored in float32 and
+/// accumulates in double. What k and v hold at a hidden place cannot matter, and a row without a
+/// visible key is 0. `trace`, where given, receives every pass.
+/// Throws SHAPE, HEADS, OPTION, MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL.
+AttentionResult attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
+                          const AttentionOptions& options, Trace* trace = nullptr);
+
+/// Shapes as a caller gives them: all of the same rank, 2 to 4, a missing batch or head axis
+/// counting as 1. Throws RANK, SHAPE, HEADS; the message shows them as given.
+void require_attention_shapes(const Shape& q, const Shape& k, const Shape& v);
+
+/// Pass 1: q_i . k_j -> [B, Hq, L, S]
+Tensor4 dot_products(const Tensor4& q, const Tensor4& k);
+
+/// Last pass: sum over visible j of w_ij v_j -> [B, Hq, L, Ev]
+Tensor4 weighted_sum(const Tensor4& weights, const Tensor4& v, const MaskRule& rule);
+
+}  // namespace softlookup

@@ -1,0 +1,44 @@
+#include "heads.hpp"
+
+#include <string>
+
+#include "error.hpp"
+
+namespace softlookup {
+
+Tensor4 split_heads(const Tensor3& x, std::size_t heads) {
+  if (heads == 0 || x.shape(2) % heads != 0) {
+    throw Error(ErrorCode::HEADS, "numHeads = " + std::to_string(heads) +
+                                      " does not divide the last axis of x " +
+                                      shape_text(x.shape()));
+  }
+  const std::size_t head_dim = x.shape(2) / heads;
+  Tensor4 split = Tensor4::from_shape({x.shape(0), heads, x.shape(1), head_dim});
+  for (std::size_t b = 0; b < x.shape(0); ++b) {
+    for (std::size_t h = 0; h < heads; ++h) {
+      for (std::size_t i = 0; i < x.shape(1); ++i) {
+        for (std::size_t e = 0; e < head_dim; ++e) {
+          split(b, h, i, e) = x(b, i, h * head_dim + e);
+        }
+      }
+    }
+  }
+  return split;
+}
+
+Tensor3 merge_heads(const Tensor4& x) {
+  const std::size_t head_dim = x.shape(3);
+  Tensor3 merged = Tensor3::from_shape({x.shape(0), x.shape(2), x.shape(1) * head_dim});
+  for (std::size_t b = 0; b < x.shape(0); ++b) {
+    for (std::size_t h = 0; h < x.shape(1); ++h) {
+      for (std::size_t i = 0; i < x.shape(2); ++i) {
+        for (std::size_t e = 0; e < head_dim; ++e) {
+          merged(b, i, h * head_dim + e) = x(b, h, i, e);
+        }
+      }
+    }
+  }
+  return merged;
+}
+
+}  // namespace softlookup

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+#include <xtensor/xarray.hpp>
+#include <xtensor/xtensor.hpp>
+
+#include "error.hpp"
+
+namespace softlookup {
+
+// The dimensions, by the letters used everywhere:
+//   B batch   H heads   L queries   S keys   D model dim
+//   E head dim of query and key   Ev head dim of value
+using Tensor1 = xt::xtensor<float, 1>;
+using Tensor2 = xt::xtensor<float, 2>;
+using Tensor3 = xt::xtensor<float, 3>;
+using Tensor4 = xt::xtensor<float, 4>;
+
+using NdArray = xt::xarray<float>;
+using NdBool = xt::xarray<std::uint8_t>;
+
+using Shape = std::vector<std::size_t>;
+
+template <class Array>
+Shape shape_of(const Array& array) {
+  return Shape(array.shape().begin(), array.shape().end());
+}
+
+/// "[2, 3, 4]"
+template <class Shape>
+std::string shape_text(const Shape& shape) {
+  std::string text = "[";
+  const char* separator = "";
+  for (const auto size : shape) {
+    text += separator + std::to_string(size);
+    separator = ", ";
+  }
+  return text + "]";
+}
+
+/// Throws OUT_OF_MEMORY for a shape that no pointer can span: in 32 bits its size would wrap
+/// around.
+template <class Shape>
+void require_addressable(const Shape& shape, const std::string& what) {
+  double bytes = sizeof(float);
+  for (const auto size : shape) {
+    bytes *= static_cast<double>(size);
+  }
+  if (bytes > static_cast<double>(std::numeric_limits<std::ptrdiff_t>::max())) {
+    throw Error(ErrorCode::OUT_OF_MEMORY,
+                what + " " + shape_text(shape) + " does not fit into memory");
+  }
+}
+
+}  // namespace softlookup

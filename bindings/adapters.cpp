@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "allocation.hpp"
 #include "attention.hpp"
+#include "attention_call.hpp"
 #include "causality.hpp"
 #include "convert.hpp"
 #include "cost.hpp"
@@ -17,7 +17,9 @@
 #include "faulty.hpp"
 #include "heads.hpp"
 #include "multi_head.hpp"
+#include "property.hpp"
 #include "random.hpp"
+#include "registry.hpp"
 #include "softmax.hpp"
 #include "statistics.hpp"
 
@@ -29,39 +31,16 @@ namespace {
 val numbers(std::initializer_list<std::pair<const char*, double>> entries) {
   val object = val::object();
   for (const auto& [name, number] : entries) {
-    object.set(name, number);
+    put(object, name, number);
   }
   return object;
 }
 
 double to_count(const val& object, const char* name) {
-  return static_cast<double>(to_size(object[name], name));
+  return static_cast<double>(to_size(get(object, name), name));
 }
 
 std::uint32_t to_seed(const val& seed) { return static_cast<std::uint32_t>(to_size(seed, "seed")); }
-
-struct AttentionCall {
-  Tensor4 q, k, v;
-  AttentionOptions options;
-  std::size_t dropped;  // axes that the caller did not have
-
-  AttentionCall(const val& q_in, const val& k_in, const val& v_in) {
-    require_attention_shapes(to_shape(q_in, "q"), to_shape(k_in, "k"), to_shape(v_in, "v"));
-    q = to_tensor<4>(q_in, "q", 2);
-    k = to_tensor<4>(k_in, "k", 2);
-    v = to_tensor<4>(v_in, "v", 2);
-    dropped = 4 - rank_of(q_in);
-  }
-
-  AttentionCall(const val& q_in, const val& k_in, const val& v_in, const val& options_in)
-      : AttentionCall(q_in, k_in, v_in) {
-    if (auto mask = to_optional_mask(options_in["mask"])) {
-      options.masks.push_back(std::move(*mask));
-    }
-    options.causal = to_causal(options_in["causal"]);
-    options.scale = to_optional_number(options_in["scale"], "scale");
-  }
-};
 
 struct SoftmaxCall {
   Tensor4 scores;
@@ -76,29 +55,18 @@ struct SoftmaxCall {
  private:
   static MaskRule rule_for(const Tensor4& scores, const val& options) {
     std::vector<Mask> masks;
-    if (auto mask = to_optional_mask(options["mask"])) {
+    if (auto mask = to_optional_mask(get(options, "mask"))) {
       masks.push_back(std::move(*mask));
     }
     const auto& shape = scores.shape();
-    return {std::move(masks), to_causal(options["causal"]),
+    return {std::move(masks), to_causal(get(options, "causal")),
             ScoreShape{shape[0], shape[1], shape[2], shape[3]}};
   }
 };
 
-using Handle = std::uint32_t;
-
-/// Every multi-head attention that JavaScript holds. A freed handle is never given out again.
-std::map<Handle, std::unique_ptr<MultiHeadAttention>>& multi_heads() {
-  static std::map<Handle, std::unique_ptr<MultiHeadAttention>> all;
+Registry<MultiHeadAttention>& multi_heads() {
+  static Registry<MultiHeadAttention> all("MultiHeadAttention");
   return all;
-}
-
-MultiHeadAttention& multi_head(const val& handle) {
-  const auto found = multi_heads().find(handle.as<Handle>());
-  if (found == multi_heads().end()) {
-    throw Error(ErrorCode::DISPOSED, "this MultiHeadAttention was disposed");
-  }
-  return *found->second;
 }
 
 struct MultiHeadCall {
@@ -114,23 +82,14 @@ struct MultiHeadCall {
     key = to_tensor<3>(key_in, "key", 2);
     value = to_tensor<3>(value_in, "value", 2);
     dropped = 3 - rank_of(query_in);
-    if (auto mask = to_optional_mask(options_in["mask"])) {
+    if (auto mask = to_optional_mask(get(options_in, "mask"))) {
       options.masks.push_back(std::move(*mask));
     }
-    options.key_mask = to_optional_mask(options_in["keyMask"]);
+    options.key_mask = to_optional_mask(get(options_in, "keyMask"));
     if (options.key_mask && dropped == 1) {
-      std::visit([](auto& mask) { with_batch_axis(mask); }, *options.key_mask);
+      options.key_mask = with_batch_axis(*options.key_mask);
     }
-    options.causal = to_causal(options_in["causal"]);
-  }
-
- private:
-  /// [S] -> [1, S], beside unbatched input
-  template <class Array>
-  static void with_batch_axis(Array& mask) {
-    if (mask.dimension() == 1) {
-      mask.reshape(Shape{1, mask.size()});
-    }
+    options.causal = to_causal(get(options_in, "causal"));
   }
 };
 
@@ -139,7 +98,7 @@ std::size_t to_axis(const val& axis, const NdArray& x) {
   const auto rank = static_cast<double>(x.dimension());
   const double from_start = number < 0 ? number + rank : number;
   if (!(from_start >= 0 && from_start < rank) || std::trunc(from_start) != from_start) {
-    throw Error(ErrorCode::OPTION, "axis does not exist in " + shape_text(x.shape()));
+    throw Error(ErrorCode::OPTION, {"axis does not exist in ", shape_text(x.shape())});
   }
   return static_cast<std::size_t>(from_start);
 }
@@ -158,19 +117,22 @@ Replacement to_replacement(const val& kind) {
   if (name == "nan") {
     return Replacement::nan;
   }
-  throw Error(ErrorCode::OPTION, "modes: \"" + name + "\" is not random, large, permuted or nan");
+  throw Error(ErrorCode::OPTION, {"modes: \"", name, "\" is not random, large, permuted or nan"});
 }
 
 }  // namespace
 
 val attend(const val& q, const val& k, const val& v, const val& options) {
   const AttentionCall call(q, k, v, options);
-  const bool need_weights = to_flag(options["needWeights"], false, "needWeights");
+  const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
+  const val out = get(options, "out");
+  const Tensor4& qs = call.q;
+  require_out(out, Shape{qs.shape(0), qs.shape(1), qs.shape(2), call.v.shape(3)});
   const AttentionResult result = attention(call.q, call.k, call.v, call.options);
   val answer = val::object();
-  answer.set("output", from_array(result.output, call.dropped));
+  put(answer, "output", from_array_into(out, result.output, call.dropped));
   if (need_weights) {
-    answer.set("weights", from_array(result.weights, call.dropped));
+    put(answer, "weights", from_array(result.weights, call.dropped));
   }
   return answer;
 }
@@ -202,20 +164,22 @@ val make_causal_mask(const val& queries, const val& keys, const val& alignment) 
   return from_mask(causal_mask(l, s, causal));
 }
 
+val make_window_mask(const val& queries, const val& keys, const val& window, const val& alignment) {
+  const std::size_t l = to_size(queries, "L");
+  const std::size_t s = keys.isUndefined() ? l : to_size(keys, "S");
+  MaskSpec spec;
+  spec.alignment = to_alignment(alignment);
+  read_window(window, spec);
+  return from_mask(visibility_mask(l, s, spec));
+}
+
 val make_padding_mask(const val& lengths, const val& keys, const val& side) {
-  const std::string name = side.isUndefined() ? "right"
-                           : side.isString()  ? side.as<std::string>()
-                                              : "";
-  if (name != "left" && name != "right") {
-    throw Error(ErrorCode::OPTION, "side must be \"left\" or \"right\"");
-  }
-  return from_mask(padding_mask(to_sizes(lengths, "lengths"), to_size(keys, "S"),
-                                name == "left" ? PaddingSide::left : PaddingSide::right));
+  return from_mask(padding_mask(to_sizes(lengths, "lengths"), to_size(keys, "S"), to_side(side)));
 }
 
 val and_masks(const val& masks) {
   std::vector<Mask> all;
-  const auto count = masks["length"].as<std::size_t>();
+  const auto count = get(masks, "length").as<std::size_t>();
   for (std::size_t i = 0; i < count; ++i) {
     all.push_back(to_mask(masks[i]));
   }
@@ -226,69 +190,65 @@ val additive_mask(const val& mask) { return from_array(to_additive(to_mask(mask)
 
 val create_multi_head(const val& config_in) {
   MultiHeadConfig config{};
-  config.embed_dim = to_size(config_in["embedDim"], "embedDim");
-  config.num_heads = to_size(config_in["numHeads"], "numHeads");
+  config.embed_dim = to_size(get(config_in, "embedDim"), "embedDim");
+  config.num_heads = to_size(get(config_in, "numHeads"), "numHeads");
   const auto width = [&](const char* name) {
-    return config_in[name].isUndefined() ? config.embed_dim : to_size(config_in[name], name);
+    return get(config_in, name).isUndefined() ? config.embed_dim
+                                              : to_size(get(config_in, name), name);
   };
   config.kdim = width("kdim");
   config.vdim = width("vdim");
-  config.bias = to_flag(config_in["bias"], true, "bias");
-  config.add_bias_kv = to_flag(config_in["addBiasKv"], false, "addBiasKv");
-  config.add_zero_attn = to_flag(config_in["addZeroAttn"], false, "addZeroAttn");
+  config.bias = to_flag(get(config_in, "bias"), true, "bias");
+  config.add_bias_kv = to_flag(get(config_in, "addBiasKv"), false, "addBiasKv");
+  config.add_zero_attn = to_flag(get(config_in, "addZeroAttn"), false, "addZeroAttn");
 
   auto created = std::make_unique<MultiHeadAttention>(config);
   const auto parameters = static_cast<double>(created->parameter_count());
-  static Handle last_handle = 0;
-  const Handle handle = ++last_handle;
-  multi_heads().emplace(handle, std::move(created));
+  const Handle handle = multi_heads().add(std::move(created));
 
   val resolved = val::object();
-  resolved.set("embedDim", config.embed_dim);
-  resolved.set("numHeads", config.num_heads);
-  resolved.set("bias", config.bias);
-  resolved.set("kdim", config.kdim);
-  resolved.set("vdim", config.vdim);
-  resolved.set("addBiasKv", config.add_bias_kv);
-  resolved.set("addZeroAttn", config.add_zero_attn);
+  put(resolved, "embedDim", config.embed_dim);
+  put(resolved, "numHeads", config.num_heads);
+  put(resolved, "bias", val(config.bias));
+  put(resolved, "kdim", config.kdim);
+  put(resolved, "vdim", config.vdim);
+  put(resolved, "addBiasKv", val(config.add_bias_kv));
+  put(resolved, "addZeroAttn", val(config.add_zero_attn));
   val answer = val::object();
-  answer.set("handle", handle);
-  answer.set("config", resolved);
-  answer.set("parameterCount", parameters);
+  put(answer, "handle", handle);
+  put(answer, "config", resolved);
+  put(answer, "parameterCount", parameters);
   return answer;
 }
 
 val load_multi_head(const val& handle, const val& names, const val& tensors) {
-  MultiHeadAttention& target = multi_head(handle);
-  StateDict state;
-  const auto count = names["length"].as<std::size_t>();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto name = names[i].as<std::string>();
-    state.emplace(name, to_array(tensors[i], name));
-  }
-  target.load(state);
+  multi_heads().get(handle).load(to_state_dict(names, tensors));
   return val::undefined();
 }
 
 val attend_multi_head(const val& handle, const val& query, const val& key, const val& value,
                       const val& options) {
-  const MultiHeadAttention& module = multi_head(handle);
+  const MultiHeadAttention& module = multi_heads().get(handle);
   const MultiHeadCall call(module, query, key, value, options);
-  const bool need_weights = to_flag(options["needWeights"], false, "needWeights");
-  const bool average = to_flag(options["averageWeights"], true, "averageWeights");
-  const auto result = module.forward(call.query, call.key, call.value, call.options);
+  const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
+  const bool average = to_flag(get(options, "averageWeights"), true, "averageWeights");
+  const auto result =
+      to_flag(get(options, "headByHead"), false, "headByHead")
+          ? module.forward_head_by_head(call.query, call.key, call.value, call.options)
+          : module.forward(call.query, call.key, call.value, call.options);
   val answer = val::object();
-  answer.set("output", from_array(result.output, call.dropped));
+  put(answer, "output", from_array(result.output, call.dropped));
   if (need_weights) {
-    answer.set("weights", average ? from_array(average_heads(result.weights), call.dropped)
-                                  : from_array(result.weights, call.dropped));
+    put(answer, "weights",
+        average ? from_array(average_heads(result.weights), call.dropped)
+                : from_array(result.weights, call.dropped));
   }
   return answer;
 }
 
 val trace_multi_head(const val& handle, const val& query, const val& key, const val& value,
                      const val& options) {
-  const MultiHeadAttention& module = multi_head(handle);
+  const MultiHeadAttention& module = multi_heads().get(handle);
   const MultiHeadCall call(module, query, key, value, options);
   Trace trace;
   static_cast<void>(module.forward(call.query, call.key, call.value, call.options, &trace));
@@ -296,7 +256,7 @@ val trace_multi_head(const val& handle, const val& query, const val& key, const 
 }
 
 val free_multi_head(const val& handle) {
-  multi_heads().erase(handle.as<Handle>());
+  multi_heads().erase(handle);
   return val::undefined();
 }
 
@@ -326,8 +286,8 @@ val compare_sequences(const val& before, const val& after, const val& axis, cons
     moved.call<void>("push", flag != 0);
   }
   val answer = val::object();
-  answer.set("moved", moved);
-  answer.set("distance", val::array(moves.distance));
+  put(answer, "moved", moved);
+  put(answer, "distance", val::array(moves.distance));
   return answer;
 }
 
@@ -383,12 +343,12 @@ val count_parameters(const val& layer_in) {
   layer.model_dim = to_count(layer_in, "modelDim");
   layer.num_heads = to_count(layer_in, "numHeads");
   const auto or_else = [&](const char* name, double otherwise) {
-    return layer_in[name].isUndefined() ? otherwise : to_count(layer_in, name);
+    return get(layer_in, name).isUndefined() ? otherwise : to_count(layer_in, name);
   };
   layer.num_kv_heads = or_else("numKvHeads", layer.num_heads);
   layer.head_dim = or_else("headDim", layer.model_dim / layer.num_heads);
-  layer.bias = to_flag(layer_in["bias"], false, "bias");
-  layer.qk_norm = to_flag(layer_in["qkNorm"], false, "qkNorm");
+  layer.bias = to_flag(get(layer_in, "bias"), false, "bias");
+  layer.qk_norm = to_flag(get(layer_in, "qkNorm"), false, "qkNorm");
   const AttentionParameters count = attention_parameters(layer);
   return numbers({{"query", count.query},
                   {"key", count.key},
@@ -432,7 +392,7 @@ val count_decode_operations(const val& size) {
 
 val memory_usage() {
   constexpr double kPage = 65536;
-  return numbers({{"objects", static_cast<double>(multi_heads().size())},
+  return numbers({{"objects", static_cast<double>(live_objects)},
                   {"allocated", static_cast<double>(allocated_bytes())},
                   {"total", static_cast<double>(__builtin_wasm_memory_size(0)) * kPage}});
 }

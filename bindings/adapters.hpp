@@ -16,6 +16,7 @@ val softmax_of(const val& scores, const val& options);
 val trace_softmax(const val& scores, const val& options);
 
 val make_causal_mask(const val& queries, const val& keys, const val& alignment);
+val make_window_mask(const val& queries, const val& keys, const val& window, const val& alignment);
 val make_padding_mask(const val& lengths, const val& keys, const val& side);
 val and_masks(const val& masks);
 val additive_mask(const val& mask);

@@ -1,11 +1,12 @@
 #include "allocation.hpp"
 
-#include <malloc.h>
-
 #include <cstdlib>
 #include <new>
 
 namespace {
+
+/// In front of each block, its size; as long as the strictest alignment, to keep that.
+constexpr std::size_t kHeader = alignof(std::max_align_t);
 
 std::size_t allocated = 0;
 
@@ -18,18 +19,20 @@ std::size_t allocated_bytes() { return allocated; }
 }  // namespace softlookup::bindings
 
 void* operator new(std::size_t size) {
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) {
+  void* block = std::malloc(kHeader + size);
+  if (block == nullptr || kHeader + size < size) {
     throw std::bad_alloc();
   }
-  allocated += malloc_usable_size(memory);
-  return memory;
+  *static_cast<std::size_t*>(block) = size;
+  allocated += size;
+  return static_cast<char*>(block) + kHeader;
 }
 
 void operator delete(void* memory) noexcept {
   if (memory != nullptr) {
-    allocated -= malloc_usable_size(memory);
-    std::free(memory);
+    void* block = static_cast<char*>(memory) - kHeader;
+    allocated -= *static_cast<std::size_t*>(block);
+    std::free(block);
   }
 }
 

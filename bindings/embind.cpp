@@ -1,7 +1,12 @@
 #include <emscripten/bind.h>
 
 #include "adapters.hpp"
+#include "grouped_query_adapters.hpp"
 #include "guard.hpp"
+#include "layer_adapters.hpp"
+#include "onnx_adapters.hpp"
+#include "rope_adapters.hpp"
+#include "variant_adapters.hpp"
 
 // Registration only. The names are those of bindings/js/raw.ts.
 EMSCRIPTEN_BINDINGS(softlookup) {
@@ -13,6 +18,7 @@ EMSCRIPTEN_BINDINGS(softlookup) {
   function("softmaxOf", &Guarded<softmax_of>::call);
   function("traceSoftmax", &Guarded<trace_softmax>::call);
   function("makeCausalMask", &Guarded<make_causal_mask>::call);
+  function("makeWindowMask", &Guarded<make_window_mask>::call);
   function("makePaddingMask", &Guarded<make_padding_mask>::call);
   function("andMasks", &Guarded<and_masks>::call);
   function("additiveMask", &Guarded<additive_mask>::call);
@@ -21,8 +27,32 @@ EMSCRIPTEN_BINDINGS(softlookup) {
   function("attendMultiHead", &Guarded<attend_multi_head>::call);
   function("traceMultiHead", &Guarded<trace_multi_head>::call);
   function("freeMultiHead", &Guarded<free_multi_head>::call);
+  function("createKvCache", &Guarded<create_kv_cache>::call);
+  function("cacheLengths", &Guarded<cache_lengths>::call);
+  function("appendToCache", &Guarded<append_to_cache>::call);
+  function("attendCached", &Guarded<attend_cached>::call);
+  function("dropOldestOfCache", &Guarded<drop_oldest_of_cache>::call);
+  function("resetCache", &Guarded<reset_cache>::call);
+  function("growCache", &Guarded<grow_cache>::call);
+  function("freeKvCache", &Guarded<free_kv_cache>::call);
+  function("createGroupedQuery", &Guarded<create_grouped_query>::call);
+  function("loadGroupedQuery", &Guarded<load_grouped_query>::call);
+  function("attendGroupedQuery", &Guarded<attend_grouped_query>::call);
+  function("traceGroupedQuery", &Guarded<trace_grouped_query>::call);
+  function("freeGroupedQuery", &Guarded<free_grouped_query>::call);
   function("splitIntoHeads", &Guarded<split_into_heads>::call);
   function("mergeFromHeads", &Guarded<merge_from_heads>::call);
+  function("repeatHeads", &Guarded<repeat_heads>::call);
+  function("rotate", &Guarded<rotate>::call);
+  function("makeRopeTable", &Guarded<make_rope_table>::call);
+  function("normRows", &Guarded<norm_rows>::call);
+  function("attendAdditive", &Guarded<attend_additive>::call);
+  function("traceAdditive", &Guarded<trace_additive>::call);
+  function("attendLinear", &Guarded<attend_linear>::call);
+  function("onnxAttention", &Guarded<onnx_attention>::call);
+  function("onnxRotaryEmbedding", &Guarded<onnx_rotary_embedding>::call);
+  function("onnxRmsNormalization", &Guarded<onnx_rms_normalization>::call);
+  function("widenHalves", &Guarded<widen_halves>::call);
   function("replaceSequenceTokens", &Guarded<replace_sequence_tokens>::call);
   function("compareSequences", &Guarded<compare_sequences>::call);
   function("namesOfFaults", &Guarded<names_of_faults>::call);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "property.hpp"
 
 namespace softlookup::bindings {
 
@@ -14,10 +15,10 @@ namespace {
 
 val failure(ErrorCode code, const std::string& message) {
   val inner = val::object();
-  inner.set("code", std::string(code_name(code)));
-  inner.set("message", message);
+  put(inner, "code", std::string(code_name(code)));
+  put(inner, "message", message);
   val outer = val::object();
-  outer.set("failure", inner);
+  put(outer, "failure", inner);
   return outer;
 }
 

@@ -1,7 +1,14 @@
 # How everything is compiled, natively and for WebAssembly; what only WebAssembly wants is in wasm.cmake.
 
+if(softlookup_xtensor_version VERSION_LESS 0.27)
+  set(CMAKE_CXX_STANDARD 17)
+else()
+  set(CMAKE_CXX_STANDARD 20) # xtensor's own wish
+endif()
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
 add_library(softlookup_compile INTERFACE)
-target_compile_features(softlookup_compile INTERFACE cxx_std_17)
 # a * b + c must round twice everywhere: a fused multiply-add on one machine would change bits.
 target_compile_options(softlookup_compile INTERFACE -ffp-contract=off)
 # xtensor checks ranks, shapes and indices.

@@ -4,15 +4,14 @@
 
 set(third_party_include "${PROJECT_BINARY_DIR}/third_party/include")
 
-# softlookup_header_package(<name> <folder> <header>...): finds the folder by one of its headers and gives
-# the target softlookup_<name>.
+# softlookup_header_package(<name> <folder> [header]): finds the folder (that holds the header) and gives the
+# target softlookup_<name>.
 function(softlookup_header_package name folder)
   string(TOUPPER ${name} variable)
   set(variable SOFTLOOKUP_${variable}_INCLUDE_DIR)
-  list(TRANSFORM ARGN PREPEND "${folder}/" OUTPUT_VARIABLE headers)
   find_path(
     ${variable}
-    NAMES ${headers}
+    NAMES ${folder}/${ARGN}
     HINTS ENV CONDA_PREFIX
     PATHS /usr/local /opt/homebrew /usr
     PATH_SUFFIXES include
@@ -35,12 +34,28 @@ function(softlookup_header_package name folder)
   target_include_directories(softlookup_${name} SYSTEM INTERFACE "${third_party_include}")
 endfunction()
 
-softlookup_header_package(xtl xtl xtl_config.hpp)
-# xtensor 0.26 moved its headers into folders.
-softlookup_header_package(xtensor xtensor xtensor_config.hpp core/xtensor_config.hpp)
+softlookup_header_package(xtl xtl)
+softlookup_header_package(xtensor xtensor)
 target_link_libraries(softlookup_xtensor INTERFACE softlookup_xtl)
 
+# xtensor 0.26 moved its headers into folders; under their old names they forward.
+set(xtensor "${third_party_include}/xtensor")
+file(GLOB moved_headers "${xtensor}/*/*.hpp")
+foreach(header IN LISTS moved_headers)
+  file(RELATIVE_PATH path "${third_party_include}" "${header}")
+  get_filename_component(name "${header}" NAME)
+  file(CONFIGURE OUTPUT third_party/forward/xtensor/${name} CONTENT "#include <${path}>\n")
+endforeach()
+if(moved_headers)
+  target_include_directories(softlookup_xtensor SYSTEM INTERFACE "${PROJECT_BINARY_DIR}/third_party/forward")
+endif()
+
+file(GLOB xtensor_config "${xtensor}/xtensor_config.hpp" "${xtensor}/core/xtensor_config.hpp")
+file(STRINGS "${xtensor_config}" version_lines REGEX "define XTENSOR_VERSION_(MAJOR|MINOR|PATCH)")
+string(REGEX MATCHALL "[0-9]+" softlookup_xtensor_version "${version_lines}")
+list(JOIN softlookup_xtensor_version . softlookup_xtensor_version)
+
 if(SOFTLOOKUP_TESTS)
-  softlookup_header_package(json nlohmann json.hpp)
-  softlookup_header_package(catch2 catch2 catch.hpp)
+  softlookup_header_package(json nlohmann)
+  softlookup_header_package(catch2 catch2 catch.hpp) # not release 3
 endif()

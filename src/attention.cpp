@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "error.hpp"
@@ -14,47 +14,54 @@ namespace softlookup {
 
 namespace {
 
-void require(bool condition, ErrorCode code, const std::string& message) {
-  if (!condition) {
-    throw Error(code, message);
-  }
-}
-
 float resolve_scale(const std::optional<float>& scale, std::size_t head_dim) {
   if (!scale) {
     return static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim)));
   }
-  require(std::isfinite(*scale), ErrorCode::OPTION, "scale must be a finite number");
+  if (!std::isfinite(*scale)) {
+    throw Error(ErrorCode::OPTION, {"scale must be a finite number"});
+  }
   return *scale;
+}
+
+void cap_softly(Tensor4& scores, float cap) {
+  if (!std::isfinite(cap) || cap <= 0) {
+    throw Error(ErrorCode::OPTION, {"softcap must be above 0"});
+  }
+  for (float& score : scores) {
+    score = static_cast<float>(cap * std::tanh(static_cast<double>(score) / cap));
+  }
 }
 
 }  // namespace
 
 void require_attention_shapes(const Shape& q, const Shape& k, const Shape& v) {
-  const std::string all = "q " + shape_text(q) + ", k " + shape_text(k) + ", v " + shape_text(v);
-  for (const Shape& shape : {q, k, v}) {
-    require(shape.size() >= 2 && shape.size() <= 4, ErrorCode::RANK,
-            all + ": expected 2 to 4 axes");
-    require(shape.size() == q.size(), ErrorCode::RANK, all + ": expected the same number of axes");
+  const auto require = [&](bool holds, ErrorCode code, std::string_view rule) {
+    if (!holds) {
+      throw Error(code,
+                  {"q ", shape_text(q), ", k ", shape_text(k), ", v ", shape_text(v), ": ", rule});
+    }
+  };
+  for (const Shape* shape : {&q, &k, &v}) {
+    require(shape->size() >= 2 && shape->size() <= 4, ErrorCode::RANK, "expected 2 to 4 axes");
+    require(shape->size() == q.size(), ErrorCode::RANK, "expected the same number of axes");
   }
   const auto size = [](const Shape& shape, std::size_t from_end) {
     return from_end <= shape.size() ? shape[shape.size() - from_end] : 1;
   };
   constexpr std::size_t kDim = 1, kLength = 2, kHeads = 3, kBatch = 4;  // counted from the end
   require(size(q, kHeads) > 0 && size(k, kHeads) > 0, ErrorCode::HEADS,
-          all + ": at least one head is wanted");
-  require(size(q, kDim) > 0 && size(v, kDim) > 0, ErrorCode::SHAPE,
-          all + ": the head dim must not be 0");
+          "at least one head is wanted");
+  require(size(q, kDim) > 0 && size(v, kDim) > 0, ErrorCode::SHAPE, "the head dim must not be 0");
   require(size(k, kBatch) == size(q, kBatch) && size(v, kBatch) == size(q, kBatch),
-          ErrorCode::SHAPE, all + ": the batch sizes differ");
-  require(size(k, kDim) == size(q, kDim), ErrorCode::SHAPE,
-          all + ": q and k must have the same head dim");
+          ErrorCode::SHAPE, "the batch sizes differ");
+  require(size(k, kDim) == size(q, kDim), ErrorCode::SHAPE, "q and k must have the same head dim");
   require(size(v, kHeads) == size(k, kHeads), ErrorCode::SHAPE,
-          all + ": k and v must have the same number of heads");
+          "k and v must have the same number of heads");
   require(size(v, kLength) == size(k, kLength), ErrorCode::SHAPE,
-          all + ": k and v must have the same number of keys");
+          "k and v must have the same number of keys");
   require(size(q, kHeads) % size(k, kHeads) == 0, ErrorCode::HEADS,
-          all + ": the key/value heads must divide the query heads");
+          "the key/value heads must divide the query heads");
 }
 
 Tensor4 dot_products(const Tensor4& q, const Tensor4& k) {
@@ -113,8 +120,7 @@ Tensor4 weighted_sum(const Tensor4& weights, const Tensor4& v, const MaskRule& r
 AttentionResult attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
                           const AttentionOptions& options, Trace* trace) {
   require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
-  const MaskRule rule(options.masks, options.causal,
-                      {q.shape(0), q.shape(1), q.shape(2), k.shape(2)}, options.free_keys);
+  const MaskRule rule(options, {q.shape(0), q.shape(1), q.shape(2), k.shape(2)});
   const float scale = resolve_scale(options.scale, q.shape(3));
 
   // 1. S = Q K^T
@@ -131,8 +137,15 @@ AttentionResult attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
     trace->record("scaled", "scores × scale", scores);
   }
 
+  if (options.softcap) {
+    cap_softly(scores, *options.softcap);
+    if (trace != nullptr) {
+      trace->record("capped", "softcap × tanh(scaled / softcap)", scores);
+    }
+  }
+
   // 3. W = softmax(S + mask), row by row
-  masked_softmax(scores, rule, trace);
+  masked_softmax(scores, rule, trace, options.sinks);
 
   // 4. O = W V
   Tensor4 output = weighted_sum(scores, v, rule);  // [B, Hq, L, Ev]

@@ -9,11 +9,10 @@
 
 namespace softlookup {
 
-struct AttentionOptions {
-  std::vector<Mask> masks;  // each broadcasts to [B, H, L, S]; all apply
-  Causal causal = Causal::none;
-  std::optional<float> scale;  // default 1 / sqrt(E)
-  std::size_t free_keys = 0;   // trailing keys that no mask hides
+struct AttentionOptions : MaskSpec {
+  std::optional<float> scale;    // default 1 / sqrt(E)
+  std::optional<float> softcap;  // c tanh(s / c) after the scale, before the mask (Gemma 2)
+  std::vector<float> sinks;      // [Hq] or empty, see softmax
 };
 
 struct AttentionResult {

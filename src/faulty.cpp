@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <utility>
-#include <xtensor/xmath.hpp>
 
 #include "attention.hpp"
 #include "error.hpp"
@@ -82,8 +81,11 @@ Tensor4 transposed_mask(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
 
 /// -10000 in place of -Infinity: large scores climb over it.
 Tensor4 finite_sentinel(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
-  const NdBool mask = causal_mask(q.shape(2), k.shape(2), Causal::square);
-  return masked_by(NdArray(xt::where(xt::equal(mask, 0), -1e4F, 0.0F)), q, k, v);
+  NdArray bias = to_additive(causal_mask(q.shape(2), k.shape(2), Causal::square));
+  for (float& value : bias) {
+    value = std::max(value, -1e4F);
+  }
+  return masked_by(std::move(bias), q, k, v);
 }
 
 /// Causal between blocks of 4 tokens, open inside a block.
@@ -93,9 +95,22 @@ Tensor4 block_leak(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
 
 /// Right attention, then centred over the sequence: every output has seen every token.
 Tensor4 sequence_mean(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
-  const Tensor4 output = causal(q, k, v);
-  const Tensor4 mean = xt::mean<double>(output, {2}, xt::keep_dims);
-  return output - mean;
+  Tensor4 output = causal(q, k, v);
+  const std::size_t length = output.shape(2);
+  const std::size_t width = output.shape(3);
+  for (std::size_t first = 0; first < output.size(); first += length * width) {
+    for (std::size_t e = 0; e < width; ++e) {
+      float* column = output.data() + first + e;
+      double mean = 0;
+      for (std::size_t i = 0; i < length; ++i) {
+        mean += static_cast<double>(column[i * width]) / static_cast<double>(length);
+      }
+      for (std::size_t i = 0; i < length; ++i) {
+        column[i * width] -= static_cast<float>(mean);
+      }
+    }
+  }
+  return output;
 }
 
 /// Cuts both into `outer` times `parts` equal parts and lets the last of each `parts` come from
@@ -156,7 +171,7 @@ Tensor4 faulty_attention(const std::string& name, const Tensor4& q, const Tensor
       return fault.attend(q, k, v);
     }
   }
-  throw Error(ErrorCode::OPTION, "fault: \"" + name + "\" is not one of the known faults");
+  throw Error(ErrorCode::OPTION, {"fault: \"", name, "\" is not one of the known faults"});
 }
 
 void softmax_then_mask(Tensor4& scores, const MaskRule& rule, Trace* trace) {

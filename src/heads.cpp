@@ -1,5 +1,7 @@
 #include "heads.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "error.hpp"
@@ -8,9 +10,8 @@ namespace softlookup {
 
 Tensor4 split_heads(const Tensor3& x, std::size_t heads) {
   if (heads == 0 || x.shape(2) % heads != 0) {
-    throw Error(ErrorCode::HEADS, "numHeads = " + std::to_string(heads) +
-                                      " does not divide the last axis of x " +
-                                      shape_text(x.shape()));
+    throw Error(ErrorCode::HEADS, {"numHeads = ", std::to_string(heads),
+                                   " does not divide the last axis of x ", shape_text(x.shape())});
   }
   const std::size_t head_dim = x.shape(2) / heads;
   Tensor4 split = Tensor4::from_shape({x.shape(0), heads, x.shape(1), head_dim});
@@ -39,6 +40,21 @@ Tensor3 merge_heads(const Tensor4& x) {
     }
   }
   return merged;
+}
+
+Tensor4 repeat_kv(const Tensor4& x, std::size_t n) {
+  if (n == 0) {
+    throw Error(ErrorCode::HEADS, {"n = 0: at least one copy of each head of x ",
+                                   shape_text(x.shape()), " is wanted"});
+  }
+  const std::array<std::size_t, 4> shape{x.shape(0), x.shape(1) * n, x.shape(2), x.shape(3)};
+  require_addressable(shape, "result");
+  Tensor4 repeated = Tensor4::from_shape(shape);
+  const std::size_t head = x.shape(2) * x.shape(3);
+  for (std::size_t row = 0; row < shape[0] * shape[1]; ++row) {
+    std::copy_n(x.data() + row / n * head, head, repeated.data() + row * head);
+  }
+  return repeated;
 }
 
 }  // namespace softlookup

@@ -10,4 +10,8 @@ Tensor4 split_heads(const Tensor3& x, std::size_t heads);
 /// [B, H, L, E] -> [B, L, H*E], the inverse of split_heads.
 Tensor3 merge_heads(const Tensor4& x);
 
+/// [B, Hkv, L, E] -> [B, Hkv * n, L, E]: head h of the result is head h / n of x, each head n times
+/// in a row (not the whole list n times). Throws HEADS for n = 0.
+Tensor4 repeat_kv(const Tensor4& x, std::size_t n);
+
 }  // namespace softlookup

@@ -25,9 +25,9 @@ void require_valid_bias(const Mask& mask) {
   }
   for (const float value : bias->storage()) {
     if (std::isnan(value) || value == std::numeric_limits<float>::infinity()) {
-      throw Error(ErrorCode::MASK_VALUE, "mask " + shape_text(bias->shape()) +
-                                             ": an additive mask may hold finite numbers and "
-                                             "-Infinity, not NaN or +Infinity");
+      throw Error(ErrorCode::MASK_VALUE, {"mask ", shape_text(bias->shape()),
+                                          ": an additive mask may hold finite numbers and "
+                                          "-Infinity, not NaN or +Infinity"});
     }
   }
 }
@@ -37,7 +37,7 @@ std::array<std::size_t, 4> broadcast_strides(const Shape& own, const ScoreShape&
   const auto refuse = [&] {
     throw Error(
         ErrorCode::MASK_SHAPE,
-        "mask " + shape_text(own) + " does not broadcast to [B, H, L, S] = " + shape_text(target));
+        {"mask ", shape_text(own), " does not broadcast to [B, H, L, S] = ", shape_text(target)});
   };
   if (own.size() > target.size()) {
     refuse();
@@ -63,63 +63,118 @@ float bias_at(const Mask& mask, std::size_t offset) {
   return std::get<NdArray>(mask).storage()[offset];
 }
 
-std::size_t visible_end(std::size_t i, std::size_t queries, std::size_t keys, Causal causal) {
-  switch (causal) {
-    case Causal::none:
-      return keys;
-    case Causal::square:
-    case Causal::top_left:
-      return std::min(i + 1, keys);
-    case Causal::bottom_right:
-      return i + 1 + keys > queries ? i + 1 + keys - queries : 0;
-  }
-  return keys;
+MaskSpec spec_of(std::vector<Mask> masks, Causal causal, std::size_t free_keys) {
+  MaskSpec spec;
+  spec.masks = std::move(masks);
+  spec.causal = causal;
+  spec.free_keys = free_keys;
+  return spec;
 }
 
-void require_alignment(std::size_t queries, std::size_t keys, Causal causal) {
-  if (causal == Causal::square && queries != keys) {
-    throw Error(ErrorCode::AMBIGUOUS_CAUSAL,
-                "causal: L = " + std::to_string(queries) + " and S = " + std::to_string(keys) +
-                    " differ; name the alignment, \"top-left\" or \"bottom-right\"");
+void require_length(std::size_t got, std::size_t wanted, const char* name, const char* dimension) {
+  if (got != 0 && got != wanted) {
+    throw Error(ErrorCode::SHAPE, {name, " [", std::to_string(got), "], expected ", dimension,
+                                   " = ", std::to_string(wanted)});
   }
+}
+
+/// Which way query 0 and key 0 are lined up. Nothing is guessed where L and S differ.
+Alignment resolve_alignment(const MaskSpec& spec, std::size_t queries, std::size_t keys) {
+  if (spec.causal == Causal::top_left) {
+    return Alignment::top_left;
+  }
+  if (spec.causal == Causal::bottom_right) {
+    return Alignment::bottom_right;
+  }
+  const bool positional = spec.causal != Causal::none || spec.window_left || spec.window_right ||
+                          !spec.alibi_slopes.empty();
+  if (positional && !spec.alignment && queries != keys) {
+    throw Error(ErrorCode::AMBIGUOUS_CAUSAL,
+                {"causal: L = ", std::to_string(queries), " and S = ", std::to_string(keys),
+                 " differ; name the alignment, \"top-left\" or \"bottom-right\""});
+  }
+  return spec.alignment.value_or(Alignment::top_left);
 }
 
 }  // namespace
 
-MaskRule::MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& shape,
-                   std::size_t free_keys)
-    : causal_(causal), queries_(shape[2]), masked_keys_(shape[3] - free_keys) {
-  require_alignment(queries_, masked_keys_, causal_);
-  const ScoreShape target{shape[0], shape[1], queries_, masked_keys_};
-  masks_.reserve(masks.size());
-  for (Mask& mask : masks) {
-    const auto strides = broadcast_strides(mask_shape(mask), target);
+MaskRule::MaskRule(MaskSpec spec, const ScoreShape& shape)
+    : spec_(std::move(spec)), masked_keys_(shape[3] - spec_.free_keys) {
+  const auto [batch, heads, queries, all_keys] = shape;
+  require_length(spec_.alibi_slopes.size(), heads, "alibiSlopes", "H");
+  require_length(spec_.key_lengths.size(), batch, "lengths", "B");
+  require_length(spec_.query_offsets.size(), batch, "offsets", "B");
+  for (const float slope : spec_.alibi_slopes) {
+    if (!std::isfinite(slope)) {
+      throw Error(ErrorCode::OPTION, {"alibiSlopes must be finite numbers"});
+    }
+  }
+  for (const std::size_t length : spec_.key_lengths) {
+    if (length > masked_keys_) {
+      throw Error(ErrorCode::OPTION, {"lengths: ", std::to_string(length),
+                                      " exceeds S = ", std::to_string(masked_keys_)});
+    }
+  }
+
+  offsets_ = spec_.query_offsets;
+  if (offsets_.empty()) {
+    const Alignment alignment = resolve_alignment(spec_, queries, masked_keys_);
+    for (std::size_t b = 0; b < batch; ++b) {
+      const std::size_t keys = spec_.key_lengths.empty() ? masked_keys_ : spec_.key_lengths[b];
+      offsets_.push_back(alignment == Alignment::top_left
+                             ? 0
+                             : static_cast<std::ptrdiff_t>(keys) -
+                                   static_cast<std::ptrdiff_t>(queries));
+    }
+  }
+
+  const ScoreShape target{batch, heads, queries, masked_keys_};
+  for (const Mask& mask : spec_.masks) {
+    strides_.push_back(broadcast_strides(mask_shape(mask), target));
     require_valid_bias(mask);
-    masks_.push_back({std::move(mask), strides});
   }
 }
 
-std::size_t MaskRule::causal_end(std::size_t i) const {
-  return visible_end(i, queries_, masked_keys_, causal_);
+MaskRule::MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& shape,
+                   std::size_t free_keys)
+    : MaskRule(spec_of(std::move(masks), causal, free_keys), shape) {}
+
+bool MaskRule::within_reach(std::size_t b, std::ptrdiff_t position, std::size_t j) const {
+  const auto key = static_cast<std::ptrdiff_t>(j);
+  if (!spec_.key_lengths.empty() && j >= spec_.key_lengths[b]) {
+    return false;
+  }
+  if (spec_.causal != Causal::none && key > position) {
+    return false;
+  }
+  if (spec_.window_left && key < position - static_cast<std::ptrdiff_t>(*spec_.window_left)) {
+    return false;
+  }
+  return !spec_.window_right || key <= position + static_cast<std::ptrdiff_t>(*spec_.window_right);
 }
 
 float MaskRule::bias(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {
   if (j >= masked_keys_) {
     return 0.0F;
   }
-  if (j >= causal_end(i)) {
+  const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(i) + offsets_[b];
+  if (!within_reach(b, position, j)) {
     return kHidden;
   }
-  float sum = 0.0F;
-  for (const Broadcast& entry : masks_) {
-    const auto& [sb, sh, si, sj] = entry.strides;
-    const float value = bias_at(entry.mask, b * sb + h * sh + i * si + j * sj);
+  double sum = 0.0;
+  if (!spec_.alibi_slopes.empty()) {
+    const auto distance = static_cast<double>(position - static_cast<std::ptrdiff_t>(j));
+    sum = -static_cast<double>(spec_.alibi_slopes[h]) * std::abs(distance);
+  }
+  for (std::size_t m = 0; m < spec_.masks.size(); ++m) {
+    const auto& [sb, sh, si, sj] = strides_[m];
+    const float value = bias_at(spec_.masks[m], b * sb + h * sh + i * si + j * sj);
     if (value == kHidden) {
       return kHidden;
     }
-    sum = within_float_range(static_cast<double>(sum) + static_cast<double>(value));
+    sum = within_float_range(sum + static_cast<double>(value));
   }
-  return sum;
+  return within_float_range(sum);
 }
 
 bool MaskRule::hides(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {
@@ -144,13 +199,17 @@ void apply_mask(Tensor4& scores, const MaskRule& rule) {
 }
 
 NdBool causal_mask(std::size_t queries, std::size_t keys, Causal causal) {
-  require_alignment(queries, keys, causal);
+  return visibility_mask(queries, keys, spec_of({}, causal, 0));
+}
+
+NdBool visibility_mask(std::size_t queries, std::size_t keys, const MaskSpec& spec) {
   const std::array<std::size_t, 2> shape{queries, keys};
   require_addressable(shape, "mask");
-  NdBool mask = xt::zeros<std::uint8_t>(shape);  // [L, S]
+  const MaskRule rule(spec, {1, 1, queries, keys});
+  NdBool mask = NdBool::from_shape({queries, keys});
   for (std::size_t i = 0; i < queries; ++i) {
-    for (std::size_t j = 0; j < visible_end(i, queries, keys, causal); ++j) {
-      mask(i, j) = 1;
+    for (std::size_t j = 0; j < keys; ++j) {
+      mask(i, j) = rule.hides(0, 0, i, j) ? 0 : 1;
     }
   }
   return mask;
@@ -162,9 +221,9 @@ NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, P
   NdBool mask = xt::zeros<std::uint8_t>(shape);
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     if (lengths[b] > keys) {
-      throw Error(ErrorCode::OPTION, "lengths[" + std::to_string(b) +
-                                         "] = " + std::to_string(lengths[b]) +
-                                         " exceeds S = " + std::to_string(keys));
+      throw Error(ErrorCode::OPTION,
+                  {"lengths[", std::to_string(b), "] = ", std::to_string(lengths[b]),
+                   " exceeds S = ", std::to_string(keys)});
     }
     const std::size_t begin = side == PaddingSide::left ? keys - lengths[b] : 0;
     for (std::size_t j = begin; j < begin + lengths[b]; ++j) {
@@ -174,9 +233,43 @@ NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, P
   return mask;
 }
 
+Mask key_mask_for_scores(const Mask& mask, std::size_t batch, std::size_t keys) {
+  return std::visit(
+      [&](auto array) -> Mask {
+        const Shape expected{batch, keys};
+        if (shape_of(array) != expected) {
+          throw Error(ErrorCode::MASK_SHAPE, {"keyMask ", shape_text(array.shape()),
+                                              ", expected [B, S] = ", shape_text(expected)});
+        }
+        array.reshape(Shape{batch, 1, 1, keys});
+        return array;
+      },
+      mask);
+}
+
+Mask mask_of_head(const Mask& mask, std::size_t h) {
+  return std::visit(
+      [h](const auto& array) -> Mask {
+        const std::size_t rank = array.dimension();
+        if (rank < 3 || array.shape(rank - 3) == 1) {
+          return array;
+        }
+        Shape shape = shape_of(array);
+        shape[rank - 3] = 1;
+        auto part = std::decay_t<decltype(array)>::from_shape(shape);
+        const std::size_t heads = array.shape(rank - 3);
+        const std::size_t size = array.shape(rank - 2) * array.shape(rank - 1);
+        for (std::size_t b = 0; b < part.size() / std::max<std::size_t>(size, 1); ++b) {
+          std::copy_n(array.data() + (b * heads + h) * size, size, part.data() + b * size);
+        }
+        return part;
+      },
+      mask);
+}
+
 Mask combine_masks(const std::vector<Mask>& masks) {
   if (masks.empty()) {
-    throw Error(ErrorCode::OPTION, "masks.and: at least one mask is wanted");
+    throw Error(ErrorCode::OPTION, {"masks.and: at least one mask is wanted"});
   }
   ScoreShape target{1, 1, 1, 1};
   std::size_t rank = 0;
@@ -187,7 +280,7 @@ Mask combine_masks(const std::vector<Mask>& masks) {
     additive = additive || std::holds_alternative<NdArray>(mask);
     if (own.size() > target.size()) {
       throw Error(ErrorCode::MASK_SHAPE,
-                  "mask " + shape_text(own) + " has more axes than [B, H, L, S]");
+                  {"mask ", shape_text(own), " has more axes than [B, H, L, S]"});
     }
     rank = std::max(rank, own.size());
     for (std::size_t back = 1; back <= own.size(); ++back) {
@@ -213,7 +306,10 @@ Mask combine_masks(const std::vector<Mask>& masks) {
   if (additive) {
     return sum;
   }
-  return NdBool(xt::cast<std::uint8_t>(xt::equal(sum, 0.0F)));
+  NdBool keep = NdBool::from_shape(shape_of(sum));
+  std::transform(sum.begin(), sum.end(), keep.begin(),
+                 [](float bias) { return static_cast<std::uint8_t>(bias == 0.0F ? 1 : 0); });
+  return keep;
 }
 
 NdArray to_additive(const Mask& mask) {
@@ -221,7 +317,11 @@ NdArray to_additive(const Mask& mask) {
     require_valid_bias(mask);
     return *bias;
   }
-  return xt::where(xt::equal(std::get<NdBool>(mask), 0), kHidden, 0.0F);
+  const auto& keep = std::get<NdBool>(mask);
+  NdArray bias = NdArray::from_shape(shape_of(keep));
+  std::transform(keep.begin(), keep.end(), bias.begin(),
+                 [](std::uint8_t flag) { return flag != 0 ? 0.0F : kHidden; });
+  return bias;
 }
 
 }  // namespace softlookup

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,14 +17,35 @@ using Mask = std::variant<NdBool, NdArray>;
 /// Where the diagonal lies. `square` wants L = S; the other two are named for L != S.
 enum class Causal { none, square, top_left, bottom_right };
 
+/// The same for what needs positions but is not causal: a window, ALiBi.
+enum class Alignment { top_left, bottom_right };
+
 /// [B, H, L, S]
 using ScoreShape = std::array<std::size_t, 4>;
 
-/// Every mask of one attention call, resolved against the shape of its scores. All of them apply.
+/// Everything that hides keys from queries or biases their scores. All of it applies at once.
+///
+/// Query i of batch row b stands at position p = i + offset of the keys: offset 0 for top left,
+/// keys minus queries for bottom right, or query_offsets[b].
+struct MaskSpec {
+  std::vector<Mask> masks;  // each broadcasts to [B, H, L, S]
+  Causal causal = Causal::none;
+  std::size_t free_keys = 0;  // trailing keys that nothing hides
+
+  std::optional<std::size_t> window_left;   // keys below p - window_left are hidden
+  std::optional<std::size_t> window_right;  // keys above p + window_right are hidden
+  std::vector<float> alibi_slopes;          // [H] or empty: -slope * |p - j| (Press et al. 2022)
+  std::optional<Alignment> alignment;       // where causal does not name it
+
+  std::vector<std::size_t> key_lengths;       // [B] or empty: the first so many keys are real
+  std::vector<std::ptrdiff_t> query_offsets;  // [B] or empty
+};
+
+/// A MaskSpec resolved against the shape of its scores.
 class MaskRule {
  public:
-  /// The last `free_keys` keys stand outside masks and causality: every query sees them.
-  /// Throws MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL.
+  /// Throws MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL, SHAPE, OPTION.
+  MaskRule(MaskSpec spec, const ScoreShape& shape);
   MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& shape,
            std::size_t free_keys = 0);
 
@@ -33,17 +55,14 @@ class MaskRule {
   [[nodiscard]] bool hides(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const;
 
  private:
-  struct Broadcast {
-    Mask mask;
-    std::array<std::size_t, 4> strides;  // 0 along a broadcast axis
-  };
+  using Strides = std::array<std::size_t, 4>;  // 0 along a broadcast axis
 
-  [[nodiscard]] std::size_t causal_end(std::size_t i) const;
+  [[nodiscard]] bool within_reach(std::size_t b, std::ptrdiff_t position, std::size_t j) const;
 
-  std::vector<Broadcast> masks_;
-  Causal causal_;
-  std::size_t queries_;
-  std::size_t masked_keys_;  // S without the free keys
+  MaskSpec spec_;
+  std::vector<Strides> strides_;         // one for each mask
+  std::vector<std::ptrdiff_t> offsets_;  // [B]
+  std::size_t masked_keys_;              // S without the free keys
 };
 
 /// scores [B, H, L, S] + bias. A hidden place becomes -Infinity whatever stood there, NaN included.
@@ -52,10 +71,19 @@ void apply_mask(Tensor4& scores, const MaskRule& rule);
 /// [L, S]: j <= i (top left) or j <= i + S - L (bottom right).
 NdBool causal_mask(std::size_t queries, std::size_t keys, Causal causal);
 
+/// [L, S]: what a spec without masks, lengths and offsets lets through.
+NdBool visibility_mask(std::size_t queries, std::size_t keys, const MaskSpec& spec);
+
 enum class PaddingSide { left, right };
 
 /// [B, 1, 1, S]: lengths[b] real keys, the padding on `side`. Throws OPTION for a length above S.
 NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, PaddingSide side);
+
+/// A key mask [B, S] as a mask on scores, [B, 1, 1, S]. Throws MASK_SHAPE.
+Mask key_mask_for_scores(const Mask& mask, std::size_t batch, std::size_t keys);
+
+/// What a mask says of head h alone, its head axis (third from the end) cut down to 1.
+Mask mask_of_head(const Mask& mask, std::size_t h);
 
 /// All masks at once: logical AND, or the sum of additive masks as soon as one is additive.
 Mask combine_masks(const std::vector<Mask>& masks);

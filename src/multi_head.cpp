@@ -1,95 +1,34 @@
 #include "multi_head.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
-#include <xtensor/xmath.hpp>
 
 #include "error.hpp"
 #include "heads.hpp"
-#include "linear.hpp"
 
 namespace softlookup {
 
 namespace {
 
-/// Hands parameters out by name, and knows in the end which were never asked for.
-class StateReader {
- public:
-  explicit StateReader(const StateDict& state) : state_(state) {}
-
-  [[nodiscard]] bool has(const std::string& name) const { return state_.count(name) != 0; }
-
-  const NdArray& take(const std::string& name, const Shape& shape) {
-    const auto found = state_.find(name);
-    if (found == state_.end()) {
-      throw Error(ErrorCode::STATE_DICT,
-                  "state dict: " + name + " " + shape_text(shape) + " is missing");
-    }
-    const NdArray& array = found->second;
-    if (shape_of(array) != shape) {
-      throw Error(ErrorCode::SHAPE, "state dict: " + name + " is " + shape_text(array.shape()) +
-                                        ", expected " + shape_text(shape));
-    }
-    taken_.insert(name);
-    return array;
+/// [B, 1, n, E] -> head h of [B, H, n, E]
+void copy_head(const Tensor4& head, Tensor4& heads, std::size_t h) {
+  const std::size_t part = head.shape(2) * head.shape(3);
+  for (std::size_t b = 0; b < head.shape(0); ++b) {
+    std::copy_n(head.data() + b * part, part, heads.data() + (b * heads.shape(1) + h) * part);
   }
-
-  void require_all_taken() const {
-    for (const auto& [name, array] : state_) {
-      if (taken_.count(name) == 0) {
-        throw Error(ErrorCode::STATE_DICT, "state dict: " + name + " " + shape_text(array.shape()) +
-                                               " does not belong to this configuration");
-      }
-    }
-  }
-
- private:
-  const StateDict& state_;
-  std::set<std::string> taken_;
-};
-
-/// Rows first ... first + count - 1 of a matrix.
-Tensor2 matrix_rows(const NdArray& packed, std::size_t first, std::size_t count) {
-  const std::size_t width = packed.shape(1);
-  Tensor2 rows = Tensor2::from_shape({count, width});
-  std::copy_n(packed.data() + first * width, count * width, rows.data());
-  return rows;
-}
-
-/// `count` elements from `first` on, whatever the shape.
-Tensor1 elements(const NdArray& array, std::size_t first, std::size_t count) {
-  Tensor1 part = Tensor1::from_shape({count});
-  std::copy_n(array.data() + first, count, part.data());
-  return part;
-}
-
-/// [B, S] -> [B, 1, 1, S]
-Mask key_mask_for_scores(const Mask& mask, std::size_t batch, std::size_t keys) {
-  return std::visit(
-      [&](auto array) -> Mask {
-        const Shape expected{batch, keys};
-        if (shape_of(array) != expected) {
-          throw Error(ErrorCode::MASK_SHAPE, "keyMask " + shape_text(array.shape()) +
-                                                 ", expected [B, S] = " + shape_text(expected));
-        }
-        array.reshape(Shape{batch, 1, 1, keys});
-        return array;
-      },
-      mask);
 }
 
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadConfig& config) : config_(config) {
   if (config.embed_dim == 0 || config.kdim == 0 || config.vdim == 0) {
-    throw Error(ErrorCode::OPTION, "embedDim, kdim and vdim must be above 0");
+    throw Error(ErrorCode::OPTION, {"embedDim, kdim and vdim must be above 0"});
   }
   if (config.num_heads == 0 || config.embed_dim % config.num_heads != 0) {
     throw Error(ErrorCode::HEADS,
-                "numHeads = " + std::to_string(config.num_heads) +
-                    " does not divide embedDim = " + std::to_string(config.embed_dim));
+                {"numHeads = ", std::to_string(config.num_heads),
+                 " does not divide embedDim = ", std::to_string(config.embed_dim)});
   }
 }
 
@@ -104,20 +43,17 @@ void MultiHeadAttention::load(const StateDict& state) {
     loaded.key.weight = matrix_rows(packed, d, d);
     loaded.value.weight = matrix_rows(packed, 2 * d, d);
   } else {
-    const auto whole = [&](const char* name, std::size_t width) {
-      return matrix_rows(reader.take(name, {d, width}), 0, d);
-    };
-    loaded.query.weight = whole("q_proj_weight", d);
-    loaded.key.weight = whole("k_proj_weight", config_.kdim);
-    loaded.value.weight = whole("v_proj_weight", config_.vdim);
+    loaded.query.weight = reader.matrix("q_proj_weight", d, d);
+    loaded.key.weight = reader.matrix("k_proj_weight", d, config_.kdim);
+    loaded.value.weight = reader.matrix("v_proj_weight", d, config_.vdim);
   }
-  loaded.output.weight = matrix_rows(reader.take("out_proj.weight", {d, d}), 0, d);
+  loaded.output.weight = reader.matrix("out_proj.weight", d, d);
   if (config_.bias) {
     const NdArray& packed = reader.take("in_proj_bias", {3 * d});
     loaded.query.bias = elements(packed, 0, d);
     loaded.key.bias = elements(packed, d, d);
     loaded.value.bias = elements(packed, 2 * d, d);
-    loaded.output.bias = elements(reader.take("out_proj.bias", {d}), 0, d);
+    loaded.output.bias = reader.vector("out_proj.bias", d);
   }
   if (config_.add_bias_kv) {
     loaded.bias_k = elements(reader.take("bias_k", {1, 1, d}), 0, d);
@@ -146,28 +82,29 @@ Tensor3 MultiHeadAttention::append_keys(const Tensor3& projected, const Tensor1&
 
 void MultiHeadAttention::require_shapes(const Shape& query, const Shape& key,
                                         const Shape& value) const {
-  const std::string all =
-      "query " + shape_text(query) + ", key " + shape_text(key) + ", value " + shape_text(value);
-  for (const Shape& shape : {query, key, value}) {
-    if (shape.size() != query.size() || shape.size() < 2 || shape.size() > 3) {
-      throw Error(ErrorCode::RANK, all + ": expected 2 or 3 axes, the same number for all");
+  const auto require = [&](bool holds, ErrorCode code, std::string_view rule) {
+    if (!holds) {
+      throw Error(code, {"query ", shape_text(query), ", key ", shape_text(key), ", value ",
+                         shape_text(value), ": ", rule});
     }
+  };
+  for (const Shape* shape : {&query, &key, &value}) {
+    require(shape->size() == query.size() && shape->size() >= 2 && shape->size() <= 3,
+            ErrorCode::RANK, "expected 2 or 3 axes, the same number for all");
   }
-  const auto require_width = [&](const Shape& shape, std::size_t width, const char* name) {
+  const auto require_width = [&](const Shape& shape, std::size_t width, std::string_view name) {
     if (shape.back() != width) {
-      throw Error(ErrorCode::SHAPE,
-                  all + ": the last axis of " + name + " must be " + std::to_string(width));
+      require(false, ErrorCode::SHAPE,
+              "the last axis of " + std::string(name) + " must be " + std::to_string(width));
     }
   };
   require_width(query, config_.embed_dim, "query");
   require_width(key, config_.kdim, "key");
   require_width(value, config_.vdim, "value");
-  if (query.size() == 3 && (key[0] != query[0] || value[0] != query[0])) {
-    throw Error(ErrorCode::SHAPE, all + ": the batch sizes differ");
-  }
-  if (value[value.size() - 2] != key[key.size() - 2]) {
-    throw Error(ErrorCode::SHAPE, all + ": key and value must have the same length");
-  }
+  require(query.size() == 2 || (key[0] == query[0] && value[0] == query[0]), ErrorCode::SHAPE,
+          "the batch sizes differ");
+  require(value[value.size() - 2] == key[key.size() - 2], ErrorCode::SHAPE,
+          "key and value must have the same length");
 }
 
 MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, const Tensor3& key,
@@ -175,7 +112,7 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
                                                        const MultiHeadOptions& options,
                                                        Trace* trace) const {
   if (!parameters_) {
-    throw Error(ErrorCode::STATE_DICT, "no parameters yet: call loadStateDict first");
+    throw Error(ErrorCode::STATE_DICT, {"no parameters yet: call loadStateDict first"});
   }
   require_shapes(shape_of(query), shape_of(key), shape_of(value));
   const auto note = [trace](const char* id, const char* formula, const auto& tensor) {
@@ -186,9 +123,9 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
   const auto& [to_query, to_key, to_value, to_output, bias_k, bias_v] = *parameters_;
 
   // 1. project: (B, n, D) -> (B, n, D), three times
-  const Tensor3 q = linear(query, to_query.weight, to_query.bias);
-  const Tensor3 k = append_keys(linear(key, to_key.weight, to_key.bias), bias_k);
-  const Tensor3 v = append_keys(linear(value, to_value.weight, to_value.bias), bias_v);
+  const Tensor3 q = linear(query, to_query);
+  const Tensor3 k = append_keys(linear(key, to_key), bias_k);
+  const Tensor3 v = append_keys(linear(value, to_value), bias_v);
   note("query", "query W_Qᵀ + b_Q", q);
   note("key", "key W_Kᵀ + b_K", k);
   note("value", "value W_Vᵀ + b_V", v);
@@ -202,19 +139,11 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
   note("valueHeads", "split into heads", v_heads);
 
   // 3. attend, each head on its own
-  AttentionOptions attention_options;
-  attention_options.masks = options.masks;
-  attention_options.causal = options.causal;
-  attention_options.free_keys = added_keys();
-  if (options.key_mask) {
-    attention_options.masks.push_back(
-        key_mask_for_scores(*options.key_mask, key.shape(0), key.shape(1)));
-  }
   Trace inner;
-  AttentionResult attended =
-      attention(q_heads, k_heads, v_heads, attention_options, trace != nullptr ? &inner : nullptr);
+  AttentionResult attended = attention(q_heads, k_heads, v_heads, visibility(key, options),
+                                       trace != nullptr ? &inner : nullptr);
   if (trace != nullptr) {
-    trace->append(inner, "heads");
+    trace->append(inner, {{"output", "heads"}});
   }
 
   // 4. merge: (B, H, n, D / H) -> (B, n, D)
@@ -222,9 +151,58 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
   note("merged", "heads side by side", merged);
 
   // 5. mix the heads
-  Tensor3 output = linear(merged, to_output.weight, to_output.bias);
+  Tensor3 output = linear(merged, to_output);
   note("output", "merged W_Oᵀ + b_O", output);
   return {std::move(output), std::move(attended.weights)};
+}
+
+AttentionOptions MultiHeadAttention::visibility(const Tensor3& key,
+                                                const MultiHeadOptions& options) const {
+  AttentionOptions visible;
+  visible.masks = options.masks;
+  visible.causal = options.causal;
+  visible.free_keys = added_keys();
+  if (options.key_mask) {
+    visible.masks.push_back(key_mask_for_scores(*options.key_mask, key.shape(0), key.shape(1)));
+  }
+  return visible;
+}
+
+MultiHeadAttention::Result MultiHeadAttention::forward_head_by_head(
+    const Tensor3& query, const Tensor3& key, const Tensor3& value,
+    const MultiHeadOptions& options) const {
+  if (!parameters_) {
+    throw Error(ErrorCode::STATE_DICT, {"no parameters yet: call loadStateDict first"});
+  }
+  require_shapes(shape_of(query), shape_of(key), shape_of(value));
+  const auto& [to_query, to_key, to_value, to_output, bias_k, bias_v] = *parameters_;
+  const std::size_t heads = config_.num_heads;
+  const std::size_t head_dim = config_.embed_dim / heads;
+  const AttentionOptions visible = visibility(key, options);
+  const std::size_t keys = key.shape(1) + added_keys();
+
+  Tensor4 outputs = Tensor4::from_shape({query.shape(0), heads, query.shape(1), head_dim});
+  Tensor4 weights = Tensor4::from_shape({query.shape(0), heads, query.shape(1), keys});
+  for (std::size_t h = 0; h < heads; ++h) {
+    const auto of_head = [&](const Tensor1& whole) {
+      return whole.size() == 0 ? Tensor1() : elements(whole, h * head_dim, head_dim);
+    };
+    const auto project = [&](const Tensor3& x, const Projection& projection) {
+      return linear(x, matrix_rows(projection.weight, h * head_dim, head_dim),
+                    of_head(projection.bias));  // [B, n, D / H]
+    };
+    const Tensor3 k = append_keys(project(key, to_key), of_head(bias_k));
+    const Tensor3 v = append_keys(project(value, to_value), of_head(bias_v));
+    AttentionOptions visible_to_head = visible;
+    for (Mask& mask : visible_to_head.masks) {
+      mask = mask_of_head(mask, h);
+    }
+    const AttentionResult head = attention(split_heads(project(query, to_query), 1),
+                                           split_heads(k, 1), split_heads(v, 1), visible_to_head);
+    copy_head(head.output, outputs, h);
+    copy_head(head.weights, weights, h);
+  }
+  return {linear(merge_heads(outputs), to_output), std::move(weights)};
 }
 
 std::size_t MultiHeadAttention::parameter_count() const {
@@ -233,6 +211,20 @@ std::size_t MultiHeadAttention::parameter_count() const {
   return weights + (config_.bias ? 4 * d : 0) + (config_.add_bias_kv ? 2 * d : 0);
 }
 
-Tensor3 average_heads(const Tensor4& weights) { return xt::mean<double>(weights, {1}); }
+Tensor3 average_heads(const Tensor4& weights) {
+  const std::size_t heads = weights.shape(1);
+  const std::size_t size = weights.shape(2) * weights.shape(3);
+  Tensor3 mean = Tensor3::from_shape({weights.shape(0), weights.shape(2), weights.shape(3)});
+  for (std::size_t b = 0; b < weights.shape(0); ++b) {
+    for (std::size_t place = 0; place < size; ++place) {
+      double sum = 0;
+      for (std::size_t h = 0; h < heads; ++h) {
+        sum += static_cast<double>(weights.data()[(b * heads + h) * size + place]);
+      }
+      mean.data()[b * size + place] = static_cast<float>(sum / static_cast<double>(heads));
+    }
+  }
+  return mean;
+}
 
 }  // namespace softlookup

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "attention.hpp"
+#include "linear.hpp"
 #include "mask.hpp"
+#include "state_dict.hpp"
 #include "tensor.hpp"
 #include "trace.hpp"
 
@@ -27,9 +28,6 @@ struct MultiHeadOptions {
   std::optional<Mask> key_mask;  // [B, S]
   Causal causal = Causal::none;
 };
-
-/// Parameters under torch.nn.MultiheadAttention's names.
-using StateDict = std::map<std::string, NdArray>;
 
 /// Multi-head attention (Vaswani et al. 2017, 3.2.2): three projections, H heads side by side, one
 /// output projection. Equal to torch.nn.MultiheadAttention in eval mode.
@@ -54,20 +52,24 @@ class MultiHeadAttention {
   [[nodiscard]] Result forward(const Tensor3& query, const Tensor3& key, const Tensor3& value,
                                const MultiHeadOptions& options, Trace* trace = nullptr) const;
 
+  /// The same as the formula is written, with 3H small matrices and one head after the other: slow,
+  /// and an oracle for forward.
+  [[nodiscard]] Result forward_head_by_head(const Tensor3& query, const Tensor3& key,
+                                            const Tensor3& value,
+                                            const MultiHeadOptions& options) const;
+
   /// Independent of the number of heads.
   [[nodiscard]] std::size_t parameter_count() const;
 
  private:
-  struct Projection {
-    Tensor2 weight;  // [out, in]
-    Tensor1 bias;    // [out] or empty
-  };
   struct Parameters {
     Projection query, key, value, output;
     Tensor1 bias_k, bias_v;  // [D] or empty
   };
 
   [[nodiscard]] std::size_t added_keys() const;
+  [[nodiscard]] AttentionOptions visibility(const Tensor3& key,
+                                            const MultiHeadOptions& options) const;
   [[nodiscard]] Tensor3 append_keys(const Tensor3& projected, const Tensor1& learned) const;
 
   MultiHeadConfig config_;

@@ -52,7 +52,7 @@ void require_addressable(const Shape& shape, const std::string& what) {
   }
   if (bytes > static_cast<double>(std::numeric_limits<std::ptrdiff_t>::max())) {
     throw Error(ErrorCode::OUT_OF_MEMORY,
-                what + " " + shape_text(shape) + " does not fit into memory");
+                {what, " ", shape_text(shape), " does not fit into memory"});
   }
 }
 

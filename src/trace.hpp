@@ -23,10 +23,20 @@ class Trace {
     steps_.push_back({std::move(id), std::move(formula), NdArray(tensor)});
   }
 
-  /// The passes of a part; its last one goes by `last_id` here.
-  void append(const Trace& part, const std::string& last_id) {
-    steps_.insert(steps_.end(), part.steps_.begin(), part.steps_.end());
-    steps_.back().id = last_id;
+  /// Old name of a pass, and its name here.
+  using Renames = std::vector<std::pair<std::string, std::string>>;
+
+  /// The passes of a part, some under another name.
+  void append(const Trace& part, const Renames& renames) {
+    for (TraceStep step : part.steps_) {
+      for (const auto& [from, to] : renames) {
+        if (step.id == from) {
+          step.id = to;
+          break;
+        }
+      }
+      steps_.push_back(std::move(step));
+    }
   }
 
   [[nodiscard]] const std::vector<TraceStep>& steps() const { return steps_; }

@@ -1,4 +1,4 @@
-import { load } from "./load.js";
+import { instance } from "./instance.js";
 
 export { AttentionError } from "./error.js";
 export { errorCodes, type ErrorCode } from "./error-codes.js";
@@ -10,14 +10,22 @@ export const {
   softmax,
   masks,
   MultiHeadAttention,
+  GroupedQueryAttention,
+  KVCache,
   checkCausality,
   faultyAttention,
   splitHeads,
   mergeHeads,
+  repeatKv,
+  rope,
+  ropeTable,
+  rmsNorm,
+  additiveAttention,
+  linearAttention,
   rowSums,
   randomNormal,
   moments,
   dotProductMoments,
   cost,
   memoryUsage,
-} = await load();
+} = instance;

@@ -1,7 +1,7 @@
-import { AttentionError } from "./error.js";
 import { toRawOptions } from "./options.js";
+import { Owned } from "./owned.js";
 import { unwrap, type Raw } from "./raw.js";
-import { toRawTensor } from "./tensor.js";
+import { toRawState, toRawTensor } from "./tensor.js";
 import type {
   AttentionResult,
   MultiHeadAttention,
@@ -16,14 +16,11 @@ import type {
 
 /** The class over one instance of the core. */
 export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor {
-  const backstop = new FinalizationRegistry<number>((handle) => {
-    raw.freeMultiHead(handle);
-  });
+  const kind = "MultiHeadAttention";
 
-  return class implements MultiHeadAttention {
+  return class extends Owned implements MultiHeadAttention {
     readonly config: Required<MultiHeadAttentionConfig>;
     readonly parameterCount: number;
-    readonly #handle: number;
 
     constructor(config: MultiHeadAttentionConfig) {
       const created = unwrap(
@@ -31,16 +28,13 @@ export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor 
           toRawOptions(config, ["embedDim", "numHeads", "bias", "kdim", "vdim", "addBiasKv", "addZeroAttn"]),
         ),
       );
+      super(raw, kind, created.handle, (handle) => raw.freeMultiHead(handle));
       this.config = created.config;
       this.parameterCount = created.parameterCount;
-      this.#handle = created.handle;
-      backstop.register(this, created.handle, this);
     }
 
     loadStateDict(state: Readonly<Record<string, TensorLike>>): void {
-      const names = Object.keys(state);
-      const tensors = Object.entries(state).map(([name, value]) => toRawTensor(value, name));
-      unwrap(raw.loadMultiHead(this.#own(), names, tensors));
+      unwrap(raw.loadMultiHead(Owned.handle(this, raw, kind, "this"), ...toRawState(state)));
     }
 
     forward(
@@ -51,11 +45,11 @@ export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor 
     ): AttentionResult {
       return unwrap(
         raw.attendMultiHead(
-          this.#own(),
+          Owned.handle(this, raw, kind, "this"),
           toRawTensor(query, "query"),
           toRawTensor(key, "key"),
           toRawTensor(value, "value"),
-          toRawOptions(options, ["mask", "keyMask", "causal", "needWeights", "averageWeights"]),
+          toRawOptions(options, ["mask", "keyMask", "causal", "needWeights", "averageWeights", "headByHead"]),
         ),
       );
     }
@@ -68,29 +62,13 @@ export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor 
     ): Trace<MultiHeadStep> {
       return unwrap(
         raw.traceMultiHead(
-          this.#own(),
+          Owned.handle(this, raw, kind, "this"),
           toRawTensor(query, "query"),
           toRawTensor(key, "key"),
           toRawTensor(value, "value"),
           toRawOptions(options, ["mask", "keyMask", "causal"]),
         ),
       ) as Trace<MultiHeadStep>;
-    }
-
-    dispose(): void {
-      raw.freeMultiHead(this.#own());
-      backstop.unregister(this);
-    }
-
-    [Symbol.dispose](): void {
-      this.dispose();
-    }
-
-    #own(): number {
-      if (!(#handle in this)) {
-        throw new AttentionError("FOREIGN_OBJECT", "this is not a MultiHeadAttention of this instance");
-      }
-      return this.#handle;
     }
   };
 }

@@ -1,12 +1,20 @@
 import { AttentionError } from "./error.js";
 import type { RawOptions } from "./raw.js";
-import { toRawMask } from "./tensor.js";
-import type { MaskLike } from "./types.js";
+import { toOut, toRawMask, toRawTensor } from "./tensor.js";
+import type { MaskLike, TensorLike } from "./types.js";
 
-const maskNames = new Set(["mask", "keyMask"]);
+/** Options that hold arrays, and how each goes to the adapters. */
+const arrays: Record<string, (value: unknown, name: string) => unknown> = {
+  mask: (value, name) => toRawMask(value as MaskLike, name),
+  keyMask: (value, name) => toRawMask(value as MaskLike, name),
+  out: toOut,
+};
+for (const name of ["sinks", "alibiSlopes", "weight", "W", "U", "v", "b"]) {
+  arrays[name] = (value) => toRawTensor(value as TensorLike, name);
+}
 
 /**
- * Options for the adapters: masks in their raw form, the rest as given (the core checks values and
+ * Options for the adapters: arrays in their raw form, the rest as given (the core checks values and
  * knows the defaults). An unknown name is an error, since a misspelt `causal` would silently not mask.
  */
 export function toRawOptions<Options extends object>(
@@ -19,7 +27,8 @@ export function toRawOptions<Options extends object>(
   }
   requireKnown(options, known);
   for (const [name, value] of Object.entries(options)) {
-    raw[name] = maskNames.has(name) && value !== undefined ? toRawMask(value as MaskLike, name) : value;
+    const toRaw = arrays[name];
+    raw[name] = toRaw && value !== undefined ? toRaw(value, name) : value;
   }
   return raw;
 }

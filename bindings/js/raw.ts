@@ -10,6 +10,8 @@ import type {
   MemoryUsage,
   MomentSummary,
   MultiHeadAttentionConfig,
+  OnnxAttentionOutputs,
+  RopeTable,
   Tensor,
   Trace,
 } from "./types.js";
@@ -17,6 +19,11 @@ import type {
 /** A tensor as the adapters want it. */
 export interface RawTensor {
   readonly data: Float32Array;
+  readonly shape: readonly number[];
+}
+
+export interface RawPositions {
+  readonly data: Float64Array;
   readonly shape: readonly number[];
 }
 
@@ -41,6 +48,7 @@ export interface Raw {
   softmaxOf(scores: RawTensor, options: RawOptions): Answer<Tensor>;
   traceSoftmax(scores: RawTensor, options: RawOptions): Answer<Trace>;
   makeCausalMask(L: unknown, S: unknown, alignment: unknown): Answer<BoolTensor>;
+  makeWindowMask(L: unknown, S: unknown, window: unknown, alignment: unknown): Answer<BoolTensor>;
   makePaddingMask(lengths: unknown, S: unknown, side: unknown): Answer<BoolTensor>;
   andMasks(masks: readonly RawMask[]): Answer<BoolTensor | Tensor>;
   additiveMask(mask: RawMask): Answer<Tensor>;
@@ -65,8 +73,54 @@ export interface Raw {
     options: RawOptions,
   ): Answer<Trace>;
   freeMultiHead(handle: number): undefined;
+  createKvCache(size: RawOptions): Answer<number>;
+  cacheLengths(handle: number): Answer<{ lengths: number[]; capacity: number }>;
+  appendToCache(handle: number, k: RawTensor, v: RawTensor, chunk: RawOptions): Answer<undefined>;
+  attendCached(
+    handle: number,
+    q: RawTensor,
+    k: RawTensor,
+    v: RawTensor,
+    options: RawOptions,
+  ): Answer<AttentionResult>;
+  dropOldestOfCache(handle: number, count: unknown): Answer<undefined>;
+  resetCache(handle: number): Answer<undefined>;
+  growCache(handle: number, capacity: unknown): Answer<undefined>;
+  freeKvCache(handle: number): undefined;
+  createGroupedQuery(config: RawOptions): Answer<{
+    handle: number;
+    hiddenSize: number;
+    numHeads: number;
+    numKvHeads: number;
+    headDim: number;
+    parameterCount: number;
+  }>;
+  loadGroupedQuery(
+    handle: number,
+    names: readonly string[],
+    tensors: readonly RawTensor[],
+  ): Answer<undefined>;
+  attendGroupedQuery(handle: number, x: RawTensor, options: RawOptions): Answer<AttentionResult>;
+  traceGroupedQuery(handle: number, x: RawTensor, options: RawOptions): Answer<Trace>;
+  freeGroupedQuery(handle: number): undefined;
   splitIntoHeads(x: RawTensor, numHeads: unknown): Answer<Tensor>;
   mergeFromHeads(x: RawTensor): Answer<Tensor>;
+  repeatHeads(x: RawTensor, n: unknown): Answer<Tensor>;
+  rotate(x: RawTensor, options: RawOptions): Answer<Tensor>;
+  makeRopeTable(options: RawOptions): Answer<ReturnType<RopeTable>>;
+  normRows(x: RawTensor, options: RawOptions): Answer<Tensor>;
+  attendAdditive(
+    query: RawTensor,
+    key: RawTensor,
+    value: RawTensor,
+    options: RawOptions,
+  ): Answer<AttentionResult>;
+  traceAdditive(query: RawTensor, key: RawTensor, value: RawTensor, options: RawOptions): Answer<Trace>;
+  attendLinear(q: RawTensor, k: RawTensor, v: RawTensor, options: RawOptions): Answer<{ output: Tensor }>;
+  onnxAttention(inputs: RawOptions, attributes: RawOptions): Answer<OnnxAttentionOutputs>;
+  onnxRotaryEmbedding(inputs: RawOptions, attributes: RawOptions): Answer<Tensor>;
+  onnxRmsNormalization(inputs: RawOptions, attributes: RawOptions): Answer<Tensor>;
+  widenHalves(bytes: Uint8Array, format: "F16" | "BF16"): Answer<Float32Array>;
   replaceSequenceTokens(
     x: RawTensor,
     axis: number,

@@ -1,7 +1,12 @@
 import { checkCausalityOver } from "./causality.js";
+import { groupedQueryAttentionOver } from "./grouped-query.js";
+import { cacheHandle, kvCacheOver } from "./kv-cache.js";
 import { multiHeadAttentionOver } from "./multi-head.js";
+import { onnxOver } from "./onnx-operators.js";
 import { toRawOptions } from "./options.js";
 import { unwrap, type Raw } from "./raw.js";
+import { ropeOver, ropeTableOver } from "./rope.js";
+import { readSafetensorsOver } from "./safetensors-reader.js";
 import { toRawMask, toRawTensor } from "./tensor.js";
 import type {
   AttentionStep,
@@ -15,6 +20,7 @@ import type {
   SoftmaxThenMaskStep,
   Trace,
 } from "./types.js";
+import { additiveAttentionOver, linearAttentionOver } from "./variants.js";
 
 /** Everything of the package over one instance of the core. */
 export function softlookupOver(raw: Raw): Softlookup {
@@ -23,10 +29,21 @@ export function softlookupOver(raw: Raw): Softlookup {
     softmax: softmaxOver(raw),
     masks: masksOver(raw),
     MultiHeadAttention: multiHeadAttentionOver(raw),
+    GroupedQueryAttention: groupedQueryAttentionOver(raw),
+    KVCache: kvCacheOver(raw),
     checkCausality: checkCausalityOver(raw),
     faultyAttention: faultyAttentionOver(raw),
     splitHeads: (x, numHeads) => unwrap(raw.splitIntoHeads(toRawTensor(x, "x"), numHeads)),
     mergeHeads: (x) => unwrap(raw.mergeFromHeads(toRawTensor(x, "x"))),
+    repeatKv: (x, n) => unwrap(raw.repeatHeads(toRawTensor(x, "x"), n)),
+    rope: ropeOver(raw),
+    ropeTable: ropeTableOver(raw),
+    rmsNorm: (x, options) =>
+      unwrap(raw.normRows(toRawTensor(x, "x"), toRawOptions(options, ["weight", "eps", "unitOffset"]))),
+    additiveAttention: additiveAttentionOver(raw),
+    linearAttention: linearAttentionOver(raw),
+    readSafetensors: readSafetensorsOver(raw),
+    onnx: onnxOver(raw),
     rowSums: (x) => unwrap(raw.sumRows(toRawTensor(x, "x"))),
     randomNormal: (shape, seed) => unwrap(raw.normalNumbers(shape, seed)),
     moments: (x) => unwrap(raw.momentsOf(toRawTensor(x, "x"))),
@@ -36,23 +53,42 @@ export function softlookupOver(raw: Raw): Softlookup {
   };
 }
 
+const attentionOptions = [
+  "mask",
+  "causal",
+  "scale",
+  "window",
+  "softcap",
+  "sinks",
+  "alibiSlopes",
+  "align",
+  "keyLengths",
+] as const;
+
 function attentionOver(raw: Raw): ScaledDotProductAttention {
-  const attend: ScaledDotProductAttention = (q, k, v, options) =>
-    unwrap(
-      raw.attend(
-        toRawTensor(q, "q"),
-        toRawTensor(k, "k"),
-        toRawTensor(v, "v"),
-        toRawOptions(options, ["mask", "causal", "scale", "needWeights"]),
-      ),
+  const attend: ScaledDotProductAttention = (q, k, v, options) => {
+    const tensors = [toRawTensor(q, "q"), toRawTensor(k, "k"), toRawTensor(v, "v")] as const;
+    const { cache, ...rest } = toRawOptions(options, [
+      ...attentionOptions,
+      "needWeights",
+      "out",
+      "cache",
+      "lengths",
+      "side",
+    ]);
+    return unwrap(
+      cache === undefined
+        ? raw.attend(...tensors, rest)
+        : raw.attendCached(cacheHandle(raw, cache), ...tensors, rest),
     );
+  };
   attend.trace = (q, k, v, options) =>
     unwrap(
       raw.traceAttention(
         toRawTensor(q, "q"),
         toRawTensor(k, "k"),
         toRawTensor(v, "v"),
-        toRawOptions(options, ["mask", "causal", "scale"]),
+        toRawOptions(options, attentionOptions),
       ),
     ) as Trace<AttentionStep>;
   return attend;
@@ -71,6 +107,7 @@ function softmaxOver(raw: Raw): Softmax {
 function masksOver(raw: Raw): Masks {
   return {
     causal: (L, S, align) => unwrap(raw.makeCausalMask(L, S, align)),
+    window: (L, S, window, align) => unwrap(raw.makeWindowMask(L, S, window, align)),
     padding: (lengths, S, options) =>
       unwrap(raw.makePaddingMask(lengths, S, toRawOptions(options, ["side"])["side"])),
     and: (...masks) => unwrap(raw.andMasks(masks.map((mask, i) => toRawMask(mask, `masks[${i}]`)))),

@@ -1,6 +1,14 @@
 import { AttentionError } from "./error.js";
-import type { RawMask, RawTensor } from "./raw.js";
-import type { BoolTensor, MaskLike, NestedBooleans, NestedNumbers, Tensor, TensorLike } from "./types.js";
+import type { RawMask, RawPositions, RawTensor } from "./raw.js";
+import type {
+  BoolTensor,
+  MaskLike,
+  NestedBooleans,
+  NestedNumbers,
+  Positions,
+  Tensor,
+  TensorLike,
+} from "./types.js";
 
 /** A tensor of nested arrays of numbers. @throws AttentionError DTYPE, SHAPE */
 export function tensor(nested: NestedNumbers): Tensor {
@@ -29,6 +37,37 @@ export function toRawTensor(input: TensorLike, name: string): RawTensor {
   }
   const { data, shape } = held(array, name);
   return { data: floats(data, name), shape };
+}
+
+/** Positions, for the adapters: in double precision, since float32 ends at 2²⁴. @throws AttentionError DTYPE, SHAPE */
+export function toRawPositions(input: Positions, name: string): number | RawPositions {
+  const array: unknown = input;
+  if (typeof array === "number") {
+    return array;
+  }
+  if (Array.isArray(array)) {
+    const { elements, shape } = flatten(array, name);
+    return { data: doubles(elements, name), shape };
+  }
+  const { data, shape } = held(array, name);
+  return { data: doubles(data, name), shape };
+}
+
+/** Names and tensors of a state dict, for the adapters. @throws AttentionError DTYPE, SHAPE, STATE_DICT */
+export function toRawState(state: Readonly<Record<string, TensorLike>>): [string[], RawTensor[]] {
+  if (typeof state !== "object" || (state as unknown) === null) {
+    throw new AttentionError("STATE_DICT", `state must be an object of tensors, not ${kindOf(state)}`);
+  }
+  const entries = Object.entries(state);
+  return [entries.map(([name]) => name), entries.map(([name, value]) => toRawTensor(value, name))];
+}
+
+/** A caller's array to write into. @throws AttentionError DTYPE */
+export function toOut(out: unknown): Float32Array {
+  if (kindOf(out) !== "Float32Array") {
+    throw new AttentionError("DTYPE", `out: expected a Float32Array, not ${kindOf(out)}`);
+  }
+  return out as Float32Array;
 }
 
 /** What a mask holds, for the adapters. @throws AttentionError DTYPE, SHAPE */
@@ -114,6 +153,25 @@ function floats(data: unknown, name: string): Float32Array {
       throw new AttentionError(
         "DTYPE",
         `${name}: expected a Float32Array, a Float64Array or numbers, not ${kindOf(data)}`,
+      );
+  }
+}
+
+function doubles(data: unknown, name: string): Float64Array {
+  switch (kindOf(data)) {
+    case "Int32Array":
+    case "Uint32Array":
+    case "Float64Array":
+      return Float64Array.from(data as Int32Array);
+    case "BigInt64Array":
+      return Float64Array.from(data as BigInt64Array, Number);
+    case "Array":
+      requireAll(data as unknown[], "number", name);
+      return Float64Array.from(data as number[]);
+    default:
+      throw new AttentionError(
+        "DTYPE",
+        `${name}: expected an Int32Array, a BigInt64Array, a Float64Array or numbers, not ${kindOf(data)}`,
       );
   }
 }

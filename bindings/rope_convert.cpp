@@ -1,0 +1,122 @@
+#include "rope_convert.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "convert.hpp"
+#include "error.hpp"
+#include "property.hpp"
+
+namespace softlookup::bindings {
+
+namespace {
+
+RopeLayout to_layout(const val& layout) {
+  const auto name = layout.isString() ? layout.as<std::string>() : "";
+  if (name == "half") {
+    return RopeLayout::half;
+  }
+  if (name == "interleaved") {
+    return RopeLayout::interleaved;
+  }
+  throw Error(ErrorCode::OPTION,
+              {"layout must be \"half\" (features i and i + dims / 2 turn together) or "
+               "\"interleaved\" (2 i and 2 i + 1)"});
+}
+
+/// Whether a position is in range, the core knows; here it must only be an integer.
+std::int64_t to_position(double value, std::string_view name) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  if (!(std::abs(value) <= kExact) || std::trunc(value) != value) {
+    throw Error(ErrorCode::OPTION,
+                {name, " must be whole numbers, 0 to ", std::to_string(kLargestPosition)});
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+RopeOptions to_rope_options(const val& options) {
+  RopeOptions rope{};
+  rope.layout = to_layout(get(options, "layout"));
+  rope.theta = to_double(get(options, "theta"), rope.theta, "theta");
+  if (!get(options, "dims").isUndefined()) {
+    rope.dims = to_size(get(options, "dims"), "dims");
+    if (rope.dims == 0) {
+      throw Error(ErrorCode::OPTION, {"dims must be above 0"});
+    }
+  }
+  rope.inverse = to_flag(get(options, "inverse"), false, "inverse");
+  rope.scaling = to_scaling(get(options, "scaling"));
+  return rope;
+}
+
+std::optional<YarnScaling> to_scaling(const val& scaling) {
+  if (scaling.isUndefined()) {
+    return std::nullopt;
+  }
+  const val type = get(scaling, "type");
+  if (!type.isString() || type.as<std::string>() != "yarn") {
+    throw Error(ErrorCode::OPTION, {"scaling.type must be \"yarn\""});
+  }
+  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();  // refused by the core
+  YarnScaling yarn{};
+  yarn.factor = to_double(get(scaling, "factor"), kMissing, "scaling.factor");
+  yarn.original_max_positions =
+      to_double(get(scaling, "originalMaxPositions"), kMissing, "scaling.originalMaxPositions");
+  yarn.beta_fast = to_double(get(scaling, "betaFast"), yarn.beta_fast, "scaling.betaFast");
+  yarn.beta_slow = to_double(get(scaling, "betaSlow"), yarn.beta_slow, "scaling.betaSlow");
+  if (!get(scaling, "attentionFactor").isUndefined()) {
+    yarn.attention_factor =
+        to_double(get(scaling, "attentionFactor"), 1, "scaling.attentionFactor");
+  }
+  return yarn;
+}
+
+PositionArray to_position_array(const val& positions, std::string_view name) {
+  PositionArray array{to_shape(positions, name), {}};
+  const val data = get(positions, "data");
+  std::vector<double> numbers(get(data, "length").as<std::size_t>());
+  double elements = 1;
+  for (const std::size_t size : array.shape) {
+    elements *= static_cast<double>(size);
+  }
+  if (static_cast<double>(numbers.size()) != elements) {
+    throw Error(ErrorCode::SHAPE, {name, ": ", std::to_string(numbers.size()),
+                                   " elements do not fill their shape ", shape_text(array.shape)});
+  }
+  val(emscripten::typed_memory_view(numbers.size(), numbers.data())).call<void>("set", data);
+  for (const double number : numbers) {
+    array.values.push_back(to_position(number, name));
+  }
+  return array;
+}
+
+std::vector<std::int64_t> to_positions(const val& positions, std::size_t batch,
+                                       std::size_t length) {
+  if (positions.isUndefined()) {
+    return running_positions(0, length);
+  }
+  if (positions.isNumber()) {
+    return running_positions(to_position(positions.as<double>(), "positions"), length);
+  }
+  PositionArray array = to_position_array(positions);
+  if (array.shape != Shape{length} && array.shape != Shape{batch, length}) {
+    throw Error(ErrorCode::SHAPE, {"positions ", shape_text(array.shape),
+                                   ", expected [L] = ", shape_text(Shape{length}),
+                                   " or [B, L] = ", shape_text(Shape{batch, length})});
+  }
+  return std::move(array.values);
+}
+
+double to_double(const val& number, double otherwise, std::string_view name) {
+  if (number.isUndefined()) {
+    return otherwise;
+  }
+  if (!number.isNumber()) {
+    throw Error(ErrorCode::OPTION, {name, " must be a number"});
+  }
+  return number.as<double>();
+}
+
+}  // namespace softlookup::bindings

@@ -1,0 +1,12 @@
+// The static page, in site/.
+
+import { bin, run } from "./run.mjs";
+import { whenChanged } from "./stamp.mjs";
+
+/** Wants the package built. */
+export async function buildPage() {
+  const inputs = ["web", "dist", "package.json", "package-lock.json"];
+  await whenChanged("page", { inputs, outputs: ["site/index.html"] }, () =>
+    run(bin("vite"), ["build", "--config", "web/vite.config.ts"]),
+  );
+}

@@ -1,0 +1,25 @@
+#include "cached_attention.hpp"
+
+namespace softlookup {
+
+AttentionResult cached_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
+                                 AttentionOptions options, KVCache& cache, const Chunk& chunk,
+                                 Trace* trace) {
+  cache.require_room(k, v, chunk);
+  require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
+  const std::size_t tokens = k.shape(2);
+  options.key_lengths.clear();
+  options.query_offsets.clear();
+  for (std::size_t b = 0; b < k.shape(0); ++b) {
+    const std::size_t past = cache.lengths()[b];
+    options.key_lengths.push_back(past + chunk.real(b, tokens));
+    options.query_offsets.push_back(static_cast<std::ptrdiff_t>(past) -
+                                    static_cast<std::ptrdiff_t>(chunk.first(b, tokens)));
+  }
+  AttentionResult result =
+      attention(q, cache.keys_with(k, chunk), cache.values_with(v, chunk), options, trace);
+  cache.append(k, v, chunk);
+  return result;
+}
+
+}  // namespace softlookup

@@ -1,0 +1,54 @@
+#include "state_dict.hpp"
+
+#include <algorithm>
+
+#include "error.hpp"
+
+namespace softlookup {
+
+const NdArray& StateReader::take(const std::string& name, const Shape& shape) {
+  const auto found = state_.find(name);
+  if (found == state_.end()) {
+    throw Error(ErrorCode::STATE_DICT,
+                {"state dict: ", name, " ", shape_text(shape), " is missing"});
+  }
+  const NdArray& array = found->second;
+  if (shape_of(array) != shape) {
+    throw Error(ErrorCode::SHAPE, {"state dict: ", name, " is ", shape_text(array.shape()),
+                                   ", expected ", shape_text(shape)});
+  }
+  taken_.insert(name);
+  return array;
+}
+
+Tensor1 StateReader::vector(const std::string& name, std::size_t size) {
+  return elements(take(name, {size}), 0, size);
+}
+
+Tensor2 StateReader::matrix(const std::string& name, std::size_t rows, std::size_t columns) {
+  return matrix_rows(take(name, {rows, columns}), 0, rows);
+}
+
+void StateReader::require_all_taken() const {
+  for (const auto& [name, array] : state_) {
+    if (taken_.count(name) == 0) {
+      throw Error(ErrorCode::STATE_DICT, {"state dict: ", name, " ", shape_text(array.shape()),
+                                          " does not belong to this configuration"});
+    }
+  }
+}
+
+Tensor2 matrix_rows(const NdArray& packed, std::size_t first, std::size_t count) {
+  const std::size_t width = packed.shape(1);
+  Tensor2 rows = Tensor2::from_shape({count, width});
+  std::copy_n(packed.data() + first * width, count * width, rows.data());
+  return rows;
+}
+
+Tensor1 elements(const NdArray& array, std::size_t first, std::size_t count) {
+  Tensor1 part = Tensor1::from_shape({count});
+  std::copy_n(array.data() + first, count, part.data());
+  return part;
+}
+
+}  // namespace softlookup

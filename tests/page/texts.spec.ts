@@ -1,0 +1,84 @@
+import { readdir, readFile } from "node:fs/promises";
+import { chapter } from "../../web/src/content/chapter.ts";
+import { explanations } from "../../web/src/content/explanations.ts";
+import { termNames } from "../../web/src/content/formulae.ts";
+import { everyText, lessons } from "../../web/src/content/index.ts";
+import { labels } from "../../web/src/content/labels.ts";
+import { candidates } from "../../web/src/content/leak.ts";
+import { languages, type Text } from "../../web/src/content/text.ts";
+import { ui } from "../../web/src/content/ui.ts";
+import { expect, test } from "./fixtures.ts";
+
+const web = new URL("../../web/src/", import.meta.url);
+
+/** All sources of the page but the texts themselves. */
+async function sources(): Promise<string> {
+  const names = await readdir(web, { recursive: true });
+  const code = names.filter((name) => /\.(ts|svelte)$/.test(name) && !name.startsWith("content/"));
+  const files = [...code, "content/strips.ts", "content/index.ts"];
+  return (await Promise.all(files.map((name) => readFile(new URL(name, web), "utf8")))).join("\n");
+}
+
+/** Every object that has a text in some language, with the path to it. */
+function texts(value: unknown, path: string): [string, Partial<Text>][] {
+  if (typeof value !== "object" || value === null) return [];
+  if (languages.some((language) => language in value)) return [[path, value as Partial<Text>]];
+  return Object.entries(value).flatMap(([key, inner]) => texts(inner, `${path}.${key}`));
+}
+
+const all = [
+  ...texts(lessons, "lessons"),
+  ...texts(candidates, "candidates"),
+  ...texts(ui, "ui"),
+  ...texts(labels, "labels"),
+  ...texts(explanations, "explanations"),
+  ...texts(termNames, "termNames"),
+];
+
+test("every text is there in both languages", () => {
+  expect(all.length).toBeGreaterThan(150);
+  for (const [path, text] of all) {
+    expect(Object.keys(text).sort(), path).toEqual([...languages].sort());
+    for (const language of languages) expect(text[language]?.trim(), `${path}.${language}`).not.toBe("");
+  }
+});
+
+test("no sentence was left in the other language", () => {
+  for (const [path, { zh = "", en = "" }] of all) {
+    expect(en, path).not.toMatch(/\p{Script=Han}/u);
+    if (zh !== en && /[a-z]{4,}/.test(en.replaceAll(/\$[^$]*\$|`[^`]*`|{\w+}/g, ""))) {
+      expect(zh, path).toMatch(/\p{Script=Han}|NaN/u);
+    }
+  }
+});
+
+test("both languages hold the same formulae and the same blanks to fill in", () => {
+  const parts = (text: string) => (text.match(/\$[^$]+\$|{\w+}/g) ?? []).sort();
+  for (const [path, { zh = "", en = "" }] of all) {
+    // A formula may be named once more in one language; none may be missing from it.
+    expect(new Set(parts(zh)), path).toEqual(new Set(parts(en)));
+  }
+});
+
+test("no text is unused", async () => {
+  const code = await sources();
+  for (const [name, table] of Object.entries({ ui, labels, explanations })) {
+    for (const key of Object.keys(table)) {
+      expect(new RegExp(`\\b${name}\\.${key}\\b`).test(code), `${name}.${key}`).toBe(true);
+    }
+  }
+});
+
+test("every step of the chapter’s table is a step of a lesson", () => {
+  for (const [lesson, steps] of Object.entries(chapter)) {
+    const known = lessons[lesson as keyof typeof lessons].steps.map(({ id }) => id);
+    for (const step of Object.keys(steps)) expect(known).toContain(step);
+  }
+});
+
+test("no text of any lesson is left out of what is rendered while building", () => {
+  const built = new Set(everyText());
+  for (const [path, text] of all) {
+    for (const language of languages) expect(built, `${path}.${language}`).toContain(text[language]);
+  }
+});

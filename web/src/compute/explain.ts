@@ -1,0 +1,54 @@
+import type { Text } from "../content/text.ts";
+import { isShort } from "../format.ts";
+import type { Role, Segment } from "./figure.ts";
+
+// Lines of arithmetic, piece by piece. Nothing here computes: operands and results come from the core.
+
+export interface Operand {
+  value: number;
+  role: Role;
+}
+
+export const symbol = (name: string, index: number | string, role: Role = "plain"): Segment => ({
+  kind: "symbol",
+  symbol: { name, index, role },
+});
+
+/** A number; one that follows an operator stands in brackets when it has a sign. */
+export const number = (value: number, role: Role = "plain", bracketed = false): Segment => ({
+  kind: "number",
+  value,
+  role,
+  bracketed,
+});
+
+export const text = (content: string): Segment => ({ kind: "text", text: content });
+
+export const words = (content: Text, values: Readonly<Record<string, number>> = {}): Segment => ({
+  kind: "words",
+  text: content,
+  values,
+});
+
+/** = where the digits shown are the whole number, ≈ where they are rounded. */
+export const equals = (value: number, role: Role = "plain"): Segment[] => [
+  text(isShort(value) ? " = " : " ≈ "),
+  number(value, role),
+];
+
+/** a + b + … */
+export function sum(operands: readonly Operand[]): Segment[] {
+  return operands.flatMap(({ value, role }, index) =>
+    index === 0 ? [number(value, role)] : [text(" + "), number(value, role, true)],
+  );
+}
+
+/** a × b + c × d + … */
+export function productSum(pairs: readonly (readonly [Operand, Operand])[]): Segment[] {
+  return pairs.flatMap(([one, other], index) => [
+    ...(index === 0 ? [] : [text(" + ")]),
+    number(one.value, one.role, index > 0),
+    text(" × "),
+    number(other.value, other.role, true),
+  ]);
+}

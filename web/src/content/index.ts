@@ -1,0 +1,39 @@
+import { candidates, leak } from "./leak.ts";
+import { formula } from "./formula.ts";
+import { explanations } from "./explanations.ts";
+import { termNames, terms } from "./formulae.ts";
+import type { Lesson, LessonId, Place, Step } from "./lesson.ts";
+import { masks } from "./masks.ts";
+import { labels } from "./labels.ts";
+import { languages, type Text } from "./text.ts";
+import { ui } from "./ui.ts";
+
+export const lessons: Readonly<Record<LessonId, Lesson>> = { formula, masks, leak };
+
+/** Every step of every lesson, in reading order. */
+export const places: readonly Place[] = Object.values(lessons).flatMap((lesson) =>
+  lesson.steps.map((step) => ({ lesson: lesson.id, step: step.id })),
+);
+
+export function placeIndex(place: Place): number {
+  return places.findIndex(({ lesson, step }) => lesson === place.lesson && step === place.step);
+}
+
+export function stepAt({ lesson, step }: Place): Step {
+  const found = lessons[lesson].steps.find(({ id }) => id === step);
+  if (found === undefined) throw new RangeError(`no step ${step} in lesson ${lesson}`);
+  return found;
+}
+
+function isText(value: object): value is Text {
+  return languages.every((language) => language in value);
+}
+
+/** The strings of every text, in every language. */
+export function everyText(): string[] {
+  const visit = (value: unknown): string[] => {
+    if (typeof value !== "object" || value === null) return [];
+    return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
+  };
+  return visit([lessons, candidates, terms, termNames, ui, labels, explanations]);
+}

@@ -1,0 +1,48 @@
+import type { FormulaId, FormulaTerm } from "./formulae.ts";
+import type { Text } from "./text.ts";
+
+export const lessonIds = ["formula", "masks", "leak"] as const;
+export type LessonId = (typeof lessonIds)[number];
+
+/** A place in the page: a step of a lesson. */
+export interface Place {
+  lesson: LessonId;
+  step: string;
+}
+
+/** The operations of attention, as they stand in the strip above each computation. */
+export type Term = "inputs" | "scores" | "scaled" | "mask" | "softmax" | "output";
+
+/** How the strip is laid: with the mask where it belongs, beside the point, left out, or too late. */
+export type StripKind = "masked" | "plain" | "unmasked" | "afterSoftmax";
+
+export interface Step {
+  id: string;
+  /** Which part of the lesson the step belongs to, where a lesson has parts. */
+  part?: string;
+  title: Text;
+  body: readonly Text[];
+  /** Something for the reader to do. */
+  task?: Text;
+  formulae: readonly { id: FormulaId; lit: readonly FormulaTerm[] }[];
+  strip: StripKind;
+  at: Term | undefined;
+}
+
+export interface Source {
+  text: Text;
+  url?: string;
+}
+
+export interface Lesson {
+  id: LessonId;
+  title: Text;
+  /** The question that the lesson answers. */
+  question: Text;
+  lede: Text;
+  sources: readonly Source[];
+  parts?: Readonly<Record<string, Text>>;
+  steps: readonly Step[];
+  /** What was seen, at the end. */
+  seen: readonly Text[];
+}

@@ -1,0 +1,51 @@
+import { stepAt } from "./index.ts";
+import type { Place, StripKind, Term } from "./lesson.ts";
+
+export interface StripItem {
+  term: Term;
+  /** Where a click leads. */
+  to: Place;
+  flaw?: "aside" | "missing" | "misplaced";
+}
+
+const formula: Readonly<Record<Exclude<Term, "mask">, Place>> = {
+  inputs: { lesson: "formula", step: "inputs" },
+  scores: { lesson: "formula", step: "scores" },
+  scaled: { lesson: "formula", step: "scaled" },
+  softmax: { lesson: "formula", step: "row-max" },
+  output: { lesson: "formula", step: "output" },
+};
+
+/** The steps of the masks lesson that show an operation, for each of its parts. */
+const masks: Readonly<Record<string, Partial<Record<Term, string>>>> = {
+  padding: { mask: "padding-masked", softmax: "padding-weights" },
+  causal: { mask: "causal", softmax: "causal-weights", output: "causal-output" },
+  both: { mask: "both", softmax: "both-weights", output: "both-weights" },
+  wrong: { mask: "wrong-row", softmax: "wrong-row" },
+};
+
+const orders: Readonly<Record<StripKind, readonly Term[]>> = {
+  plain: ["inputs", "scores", "scaled", "mask", "softmax", "output"],
+  masked: ["inputs", "scores", "scaled", "mask", "softmax", "output"],
+  unmasked: ["inputs", "scores", "scaled", "mask", "softmax", "output"],
+  afterSoftmax: ["inputs", "scores", "scaled", "softmax", "mask", "output"],
+};
+
+const maskFlaws: Readonly<Record<StripKind, StripItem["flaw"]>> = {
+  plain: "aside",
+  masked: undefined,
+  unmasked: "missing",
+  afterSoftmax: "misplaced",
+};
+
+/** The operations in the order of this step, each with the place that shows it. */
+export function stripOf(place: Place): readonly StripItem[] {
+  const { strip, part = "causal" } = stepAt(place);
+  const target = (term: Term): Place => {
+    const inMasks = place.lesson === "masks" || term === "mask" ? masks[part]?.[term] : undefined;
+    if (inMasks !== undefined) return { lesson: "masks", step: inMasks };
+    return term === "mask" ? { lesson: "masks", step: "causal" } : formula[term];
+  };
+  const flaw = maskFlaws[strip];
+  return orders[strip].map((term) => ({ term, to: target(term), ...(term === "mask" && flaw && { flaw }) }));
+}

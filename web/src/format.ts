@@ -1,0 +1,25 @@
+/** Digits after the point. */
+const decimals = 3;
+
+const trueMinus = (text: string) => text.replaceAll("-", "−").replace("+", "");
+
+/** Is the number no longer than what is shown of it? */
+export function isShort(value: number): boolean {
+  return !Number.isFinite(value) || (Math.abs(value) < 1e5 && Number(value.toFixed(decimals)) === value);
+}
+
+/** The shortest decimals that are this number: 0.5, −2, 1.4142135381698608. */
+export function exactly(value: number): string {
+  if (Number.isFinite(value)) return trueMinus(String(value));
+  if (Number.isNaN(value)) return "NaN";
+  return value > 0 ? "∞" : "−∞";
+}
+
+/** As cells show it: short numbers as they are, the others rounded. */
+export function rounded(value: number): string {
+  if (isShort(value)) return exactly(value);
+  const size = Math.abs(value);
+  if (size >= 1e4) return trueMinus(value.toExponential(1));
+  const fixed = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : decimals);
+  return Number(fixed) === 0 ? fixed.replace("-", "") : trueMinus(fixed);
+}

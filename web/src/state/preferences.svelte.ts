@@ -1,0 +1,58 @@
+import { MediaQuery } from "svelte/reactivity";
+import { type Language, languages, type Text } from "../content/text.ts";
+import { store } from "./store.svelte.ts";
+
+export const themes = ["auto", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+/** Storage may be switched off; a choice then lasts as long as the page. */
+function stored<Value extends string>(key: string, values: readonly Value[]): Value | undefined {
+  try {
+    return values.find((value) => value === localStorage.getItem(`softlookup.${key}`));
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(key: string, value: string): void {
+  try {
+    localStorage.setItem(`softlookup.${key}`, value);
+  } catch {
+    // See above.
+  }
+}
+
+function browserLanguage(): Language {
+  const spoken = navigator.languages.map((tag) =>
+    languages.find((language) => tag.toLowerCase().startsWith(language)),
+  );
+  return spoken.find((language) => language !== undefined) ?? "en";
+}
+
+class Preferences {
+  #language = $state<Language>(stored("language", languages) ?? browserLanguage());
+  theme = $state<Theme>(stored("theme", themes) ?? "auto");
+  #systemDark = new MediaQuery("prefers-color-scheme: dark");
+
+  /** A link's language comes before the reader's. */
+  readonly language = $derived(store.language ?? this.#language);
+  readonly dark = $derived(this.theme === "auto" ? this.#systemDark.current : this.theme === "dark");
+
+  chooseLanguage(language: Language): void {
+    this.#language = language;
+    store.speak(language);
+    keep("language", language);
+  }
+
+  chooseTheme(theme: Theme): void {
+    this.theme = theme;
+    keep("theme", theme);
+  }
+}
+
+export const preferences = new Preferences();
+
+/** A text in the reader's language, its {names} filled in. */
+export function say(text: Text, values: Readonly<Record<string, string | number>> = {}): string {
+  return text[preferences.language].replace(/{(\w+)}/g, (name, key: string) => String(values[key] ?? name));
+}

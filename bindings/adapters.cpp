@@ -55,7 +55,7 @@ struct SoftmaxCall {
  private:
   static MaskRule rule_for(const Tensor4& scores, const val& options) {
     std::vector<Mask> masks;
-    if (auto mask = to_optional_mask(get(options, "mask"))) {
+    if (auto mask = to_optional_mask(get(options, "mask"), "mask")) {
       masks.push_back(std::move(*mask));
     }
     const auto& shape = scores.shape();
@@ -82,10 +82,10 @@ struct MultiHeadCall {
     key = to_tensor<3>(key_in, "key", 2);
     value = to_tensor<3>(value_in, "value", 2);
     dropped = 3 - rank_of(query_in);
-    if (auto mask = to_optional_mask(get(options_in, "mask"))) {
+    if (auto mask = to_optional_mask(get(options_in, "mask"), "mask")) {
       options.masks.push_back(std::move(*mask));
     }
-    options.key_mask = to_optional_mask(get(options_in, "keyMask"));
+    options.key_mask = to_optional_mask(get(options_in, "keyMask"), "keyMask");
     if (options.key_mask && dropped == 1) {
       options.key_mask = with_batch_axis(*options.key_mask);
     }
@@ -160,7 +160,10 @@ val trace_softmax(const val& scores, const val& options) {
 val make_causal_mask(const val& queries, const val& keys, const val& alignment) {
   const std::size_t l = to_size(queries, "L");
   const std::size_t s = keys.isUndefined() ? l : to_size(keys, "S");
-  const Causal causal = alignment.isUndefined() ? Causal::square : to_causal(alignment);
+  const auto aligned = to_alignment(alignment);
+  const Causal causal = !aligned                          ? Causal::square
+                        : *aligned == Alignment::top_left ? Causal::top_left
+                                                          : Causal::bottom_right;
   return from_mask(causal_mask(l, s, causal));
 }
 
@@ -181,12 +184,12 @@ val and_masks(const val& masks) {
   std::vector<Mask> all;
   const auto count = get(masks, "length").as<std::size_t>();
   for (std::size_t i = 0; i < count; ++i) {
-    all.push_back(to_mask(masks[i]));
+    all.push_back(to_mask(masks[i], "mask"));
   }
   return from_mask(combine_masks(all));
 }
 
-val additive_mask(const val& mask) { return from_array(to_additive(to_mask(mask))); }
+val additive_mask(const val& mask) { return from_array(to_additive(to_mask(mask, "mask"))); }
 
 val create_multi_head(const val& config_in) {
   MultiHeadConfig config{};
@@ -346,7 +349,7 @@ val count_parameters(const val& layer_in) {
     return get(layer_in, name).isUndefined() ? otherwise : to_count(layer_in, name);
   };
   layer.num_kv_heads = or_else("numKvHeads", layer.num_heads);
-  layer.head_dim = or_else("headDim", layer.model_dim / layer.num_heads);
+  layer.head_dim = or_else("headDim", head_dim_of(layer));
   layer.bias = to_flag(get(layer_in, "bias"), false, "bias");
   layer.qk_norm = to_flag(get(layer_in, "qkNorm"), false, "qkNorm");
   const AttentionParameters count = attention_parameters(layer);

@@ -18,7 +18,7 @@ AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in) 
 AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in,
                              const val& options_in)
     : AttentionCall(q_in, k_in, v_in) {
-  if (auto mask = to_optional_mask(get(options_in, "mask"))) {
+  if (auto mask = to_optional_mask(get(options_in, "mask"), "mask")) {
     options.masks.push_back(std::move(*mask));
   }
   options.causal = to_causal(get(options_in, "causal"));

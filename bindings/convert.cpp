@@ -225,16 +225,17 @@ std::size_t to_size(const val& number, std::string_view name) {
 }
 
 Shape to_sizes(const val& numbers, std::string_view name) {
-  const std::size_t count = numbers.isArray() ? get(numbers, "length").as<std::size_t>() : 0;
-  Shape sizes(count);
-  bool whole = numbers.isArray();
-  for (std::size_t i = 0; i < count && whole; ++i) {
-    const double value = whole_number(numbers[i]);
-    whole = value >= 0;
-    sizes[i] = whole ? static_cast<std::size_t>(value) : 0;
+  if (!numbers.isArray()) {
+    throw Error(ErrorCode::OPTION, {name, " must be an array of whole numbers"});
   }
-  if (!whole) {
-    throw Error(ErrorCode::OPTION, {name, " must be an array of whole numbers, 0 or more"});
+  Shape sizes(get(numbers, "length").as<std::size_t>());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const double value = whole_number(numbers[i]);
+    if (value < 0) {
+      throw Error(ErrorCode::OPTION,
+                  {name, "[", std::to_string(i), "] must be a whole number, 0 or more"});
+    }
+    sizes[i] = static_cast<std::size_t>(value);
   }
   return sizes;
 }

@@ -63,7 +63,7 @@ struct AdditiveCall {
     if (!get(options, "b").isUndefined()) {
       parameters.b = to_vector(options, "b");
     }
-    mask = to_optional_mask(get(options, "mask"));
+    mask = to_optional_mask(get(options, "mask"), "mask");
   }
 };
 

@@ -2,6 +2,8 @@
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/cpp/*.cpp)
 add_executable(softlookup_tests ${test_sources})
+# The core is what is optimised; optimising its tests as well would only take minutes.
+target_compile_options(softlookup_tests PRIVATE -O1 $<$<BOOL:${EMSCRIPTEN}>:-fno-lto>)
 # Catch2 itself: neither fast code nor sanitizers are worth the minute that they take to compile.
 set_source_files_properties(tests/cpp/main.cpp PROPERTIES COMPILE_OPTIONS "-O0;-fno-sanitize=all")
 target_include_directories(softlookup_tests PRIVATE tests/cpp)

@@ -33,7 +33,6 @@ target_link_options(
   INTERFACE
   $<$<CONFIG:Release>:-Oz> # at -O3 the linker inlines what was compiled for size
   --bind # Embind
-  $<$<CONFIG:Release>:-Oz>
   -sMODULARIZE # a factory, so that a page may hold several instances
   -sEXPORT_ES6 # as an ES module
   -sENVIRONMENT=web # no code for Node, which is broken in ES modules of 3.1.6

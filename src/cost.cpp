@@ -1,8 +1,35 @@
 #include "cost.hpp"
 
+#include <cmath>
+#include <string>
+
+#include "error.hpp"
+
 namespace softlookup {
 
+namespace {
+
+bool divides(double divisor, double number) {
+  return divisor > 0 && std::fmod(number, divisor) == 0;
+}
+
+std::string text(double count) { return std::to_string(static_cast<long long>(count)); }
+
+}  // namespace
+
+double head_dim_of(const LayerSize& layer) {
+  if (!divides(layer.num_heads, layer.model_dim)) {
+    throw Error(ErrorCode::HEADS, {"numHeads = ", text(layer.num_heads),
+                                   " does not divide modelDim = ", text(layer.model_dim)});
+  }
+  return layer.model_dim / layer.num_heads;
+}
+
 AttentionParameters attention_parameters(const LayerSize& layer) {
+  if (!divides(layer.num_kv_heads, layer.num_heads)) {
+    throw Error(ErrorCode::HEADS, {"numKvHeads = ", text(layer.num_kv_heads),
+                                   " does not divide numHeads = ", text(layer.num_heads)});
+  }
   const double query_dim = layer.num_heads * layer.head_dim;
   const double kv_dim = layer.num_kv_heads * layer.head_dim;
   const double with_bias = layer.bias ? 1 : 0;

@@ -15,7 +15,11 @@ struct LayerSize {
   bool bias;
   bool qk_norm;
 };
+/// Throws HEADS when the key/value heads do not divide the query heads.
 AttentionParameters attention_parameters(const LayerSize& layer);
+
+/// model_dim / num_heads. Throws HEADS when that is no whole number.
+double head_dim_of(const LayerSize& layer);
 
 /// Elements of the materialised [B, H, n, n] matrix.
 double score_elements(double length, double num_heads, double batch);

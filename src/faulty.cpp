@@ -1,7 +1,6 @@
 #include "faulty.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "attention.hpp"
@@ -13,9 +12,9 @@ namespace softlookup {
 namespace {
 
 /// May query i of L attend key j?
-using Visible = std::function<bool(std::size_t i, std::size_t j)>;
+using Visible = bool (*)(std::size_t i, std::size_t j);
 
-NdBool painted(std::size_t length, const Visible& visible) {
+NdBool painted(std::size_t length, Visible visible) {
   NdBool mask = xt::zeros<std::uint8_t>({length, length});
   for (std::size_t i = 0; i < length; ++i) {
     for (std::size_t j = 0; j < length; ++j) {
@@ -46,7 +45,7 @@ Tensor4 masked_by(Mask mask, const Tensor4& q, const Tensor4& k, const Tensor4& 
   return attention(q, k, v, options).output;
 }
 
-Tensor4 masked_where(const Visible& visible, const Tensor4& q, const Tensor4& k, const Tensor4& v) {
+Tensor4 masked_where(Visible visible, const Tensor4& q, const Tensor4& k, const Tensor4& v) {
   return masked_by(painted(q.shape(2), visible), q, k, v);
 }
 

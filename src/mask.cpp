@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "error.hpp"
@@ -18,14 +19,14 @@ Shape mask_shape(const Mask& mask) {
   return std::visit([](const auto& array) { return shape_of(array); }, mask);
 }
 
-void require_valid_bias(const Mask& mask) {
+void require_valid_bias(const Mask& mask, std::string_view name = "mask") {
   const auto* bias = std::get_if<NdArray>(&mask);
   if (bias == nullptr) {
     return;
   }
   for (const float value : bias->storage()) {
     if (std::isnan(value) || value == std::numeric_limits<float>::infinity()) {
-      throw Error(ErrorCode::MASK_VALUE, {"mask ", shape_text(bias->shape()),
+      throw Error(ErrorCode::MASK_VALUE, {name, " ", shape_text(bias->shape()),
                                           ": an additive mask may hold finite numbers and "
                                           "-Infinity, not NaN or +Infinity"});
     }
@@ -189,7 +190,7 @@ void apply_mask(Tensor4& scores, const MaskRule& rule) {
         for (std::size_t j = 0; j < shape[3]; ++j) {
           const float bias = rule.bias(b, h, i, j);
           float& score = scores(b, h, i, j);
-          score = bias == kHidden
+          score = bias == kHidden || score == kHidden
                       ? kHidden
                       : within_float_range(static_cast<double>(score) + static_cast<double>(bias));
         }
@@ -234,6 +235,7 @@ NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, P
 }
 
 Mask key_mask_for_scores(const Mask& mask, std::size_t batch, std::size_t keys) {
+  require_valid_bias(mask, "keyMask");
   return std::visit(
       [&](auto array) -> Mask {
         const Shape expected{batch, keys};

@@ -65,7 +65,8 @@ class MaskRule {
   std::size_t masked_keys_;              // S without the free keys
 };
 
-/// scores [B, H, L, S] + bias. A hidden place becomes -Infinity whatever stood there, NaN included.
+/// scores [B, H, L, S] + bias. A hidden place becomes -Infinity whatever stood there, NaN
+/// included; a score of -Infinity stays hidden.
 void apply_mask(Tensor4& scores, const MaskRule& rule);
 
 /// [L, S]: j <= i (top left) or j <= i + S - L (bottom right).

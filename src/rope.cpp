@@ -19,9 +19,10 @@ void require(bool condition, const std::string& message) {
 
 void require_positions(const std::vector<std::int64_t>& positions) {
   for (const std::int64_t position : positions) {
-    require(position >= 0 && position <= kLargestPosition,
-            "positions: " + std::to_string(position) + " is not in 0 to " +
-                std::to_string(kLargestPosition));
+    if (position < 0 || position > kLargestPosition) {
+      throw Error(ErrorCode::OPTION, {"positions: ", std::to_string(position), " is not in 0 to ",
+                                      std::to_string(kLargestPosition)});
+    }
   }
 }
 
@@ -140,7 +141,10 @@ Tensor4 rope(const Tensor4& x, const RopeOptions& options,
   Turns turns(dims, options.theta, options.scaling);
 
   Tensor4 rotated = x;
-  const std::size_t rows = length == 0 ? 0 : positions.size() / length;  // 1 or B
+  if (length == 0) {
+    return rotated;
+  }
+  const std::size_t rows = positions.size() / length;  // 1 or B
   for (std::size_t n = 0; n < positions.size(); ++n) {
     if (positions[n] == 0 && turns.length == 1) {
       continue;  // even cos 0 = 1 and sin 0 = 0 would change -0, and spread NaN within a pair

@@ -2,3 +2,7 @@
 export function defaultBinary(): Promise<Uint8Array<ArrayBuffer> | Response> {
   return fetch(new URL("./softlookup.wasm", import.meta.url));
 }
+
+export function binaryAt(url: URL | string): Promise<Uint8Array<ArrayBuffer> | Response> {
+  return fetch(url);
+}

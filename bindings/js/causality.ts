@@ -13,6 +13,7 @@ import type {
 } from "./types.js";
 
 const allModes: readonly ReplacementMode[] = ["random", "large", "permuted", "nan"];
+const largestSeed = 2 ** 31 - 1;
 const optionNames = ["cuts", "modes", "magnitudes", "replace", "tolerance", "axis", "seed"];
 
 /** One way of replacing tokens. */
@@ -55,21 +56,33 @@ class Check {
     this.#fn = fn;
     this.#single = isTensorLike(input);
     this.#tensors = namedTensors(input);
-    this.#replaced = options.replace ?? [...this.#tensors.keys()];
+    this.#replaced = listed(options.replace ?? [...this.#tensors.keys()], "replace");
     this.#axis = options.axis ?? -2;
     this.#tolerance = options.tolerance ?? 0;
     this.#seed = options.seed ?? 1;
+    if (!Number.isInteger(this.#axis)) {
+      throw new AttentionError("OPTION", "axis must be a whole number");
+    }
+    if (!Number.isFinite(this.#tolerance) || this.#tolerance < 0) {
+      throw new AttentionError("OPTION", "tolerance must be a finite number, 0 or more");
+    }
+    if (!Number.isInteger(this.#seed) || this.#seed < 0 || this.#seed > largestSeed) {
+      throw new AttentionError("OPTION", `seed must be a whole number, 0 to ${largestSeed}`);
+    }
     this.#length = this.#sequenceLength();
-    this.#cuts = options.cuts ?? Array.from({ length: Math.max(0, this.#length - 1) }, (_, cut) => cut);
-    this.#replacements = replacements(options.modes ?? allModes, options.magnitudes ?? [1, 100, 10000]);
+    this.#cuts = array(
+      options.cuts ?? Array.from({ length: Math.max(0, this.#length - 1) }, (_, cut) => cut),
+      "cuts",
+    );
     for (const cut of this.#cuts) {
       if (!Number.isInteger(cut) || cut < 0 || cut >= this.#length) {
         throw new AttentionError("OPTION", `cuts: ${cut} is not a position of a sequence of ${this.#length}`);
       }
     }
-    if (!(this.#tolerance >= 0)) {
-      throw new AttentionError("OPTION", "tolerance must be 0 or more");
-    }
+    this.#replacements = replacements(
+      listed(options.modes ?? allModes, "modes"),
+      array(options.magnitudes ?? [1, 100, 10000], "magnitudes"),
+    );
   }
 
   async run(): Promise<CausalityReport> {
@@ -168,11 +181,18 @@ class Check {
     for (const name of this.#replaced) {
       const tensor = this.#tensors.get(name);
       if (tensor) {
-        this.#seed += 1;
+        this.#seed = (this.#seed + 1) % largestSeed;
         changed.set(
           name,
           unwrap(
-            this.#raw.replaceSequenceTokens(tensor, this.#axis, [first, end], mode, magnitude ?? 0, this.#seed),
+            this.#raw.replaceSequenceTokens(
+              tensor,
+              this.#axis,
+              [first, end],
+              mode,
+              magnitude ?? 0,
+              this.#seed,
+            ),
           ),
         );
       }
@@ -182,7 +202,9 @@ class Check {
 
   async #call(tensors: NamedTensors): Promise<RawTensor> {
     this.#calls += 1;
-    const copies = [...tensors].map(([name, { data, shape }]) => [name, { data: data.slice(), shape }] as const);
+    const copies = [...tensors].map(
+      ([name, { data, shape }]) => [name, { data: data.slice(), shape }] as const,
+    );
     const result: unknown = await this.#fn(this.#single ? copies[0]?.[1] : Object.fromEntries(copies));
     const output = toOutput(result);
     if (output.shape.at(this.#axis) !== this.#length) {
@@ -191,7 +213,7 @@ class Check {
         `fn returned [${output.shape.join(", ")}]: axis ${this.#axis} does not have the ${this.#length} positions of the input`,
       );
     }
-    return output;
+    return copyOf(output);
   }
 
   #moves(before: RawTensor, after: RawTensor) {
@@ -233,7 +255,34 @@ function sameTrial(a: Leak, b: Leak): boolean {
   return a.cut === b.cut && a.mode === b.mode && a.magnitude === b.magnitude;
 }
 
+function array<Element>(value: readonly Element[], name: string): readonly Element[] {
+  if (!Array.isArray(value)) {
+    throw new AttentionError("OPTION", `${name} must be an array`);
+  }
+  return value;
+}
+
+/** An array that says what to do: an empty one would find nothing and call that causal. */
+function listed<Element>(value: readonly Element[], name: string): readonly Element[] {
+  if (array(value, name).length === 0) {
+    throw new AttentionError("OPTION", `${name} must not be empty`);
+  }
+  return value;
+}
+
 function replacements(modes: readonly ReplacementMode[], magnitudes: readonly number[]): Replacement[] {
+  for (const magnitude of magnitudes) {
+    // 0 replaces a token by itself, and beyond float32 it is what only "nan" may put there
+    if (
+      typeof magnitude !== "number" ||
+      !(Math.fround(Math.abs(magnitude)) > 0 && Number.isFinite(Math.fround(magnitude)))
+    ) {
+      throw new AttentionError("OPTION", `magnitudes: ${magnitude} is not a finite float32 other than 0`);
+    }
+  }
+  if (magnitudes.length === 0 && (modes.includes("random") || modes.includes("large"))) {
+    throw new AttentionError("OPTION", "magnitudes must not be empty for random and large");
+  }
   for (const mode of modes) {
     if (!allModes.includes(mode)) {
       throw new AttentionError("OPTION", `modes: "${mode}" is not one of ${allModes.join(", ")}`);
@@ -257,7 +306,8 @@ function replacements(modes: readonly ReplacementMode[], magnitudes: readonly nu
 
 function isTensorLike(input: SequenceInput): input is TensorLike {
   return (
-    typeof input === "number" ||
+    typeof input !== "object" ||
+    (input as unknown) === null ||
     Array.isArray(input) ||
     ArrayBuffer.isView(input) ||
     ("data" in input && ("shape" in input || "dims" in input))
@@ -266,7 +316,16 @@ function isTensorLike(input: SequenceInput): input is TensorLike {
 
 function namedTensors(input: SequenceInput): NamedTensors {
   const named = isTensorLike(input) ? { input } : input;
-  return new Map(Object.entries(named).map(([name, value]) => [name, toRawTensor(value, name)]));
+  const entries = Object.entries(named);
+  if (entries.length === 0) {
+    throw new AttentionError("DTYPE", "input: expected a tensor or an object of tensors");
+  }
+  return new Map(entries.map(([name, value]) => [name, copyOf(toRawTensor(value as TensorLike, name))]));
+}
+
+/** The caller and fn may write into what they hold at any time. */
+function copyOf({ data, shape }: RawTensor): RawTensor {
+  return { data: data.slice(), shape: [...shape] };
 }
 
 function toOutput(result: unknown): RawTensor {
@@ -274,6 +333,8 @@ function toOutput(result: unknown): RawTensor {
   try {
     return toRawTensor(output as TensorLike, "output");
   } catch (cause) {
-    throw new AttentionError("FUNCTION", "fn returned neither a tensor nor an object with `output`", { cause });
+    throw new AttentionError("FUNCTION", "fn returned neither a tensor nor an object with `output`", {
+      cause,
+    });
   }
 }

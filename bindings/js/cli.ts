@@ -89,7 +89,10 @@ async function leak(args: string[]): Promise<number> {
   const seed = Number(values.seed);
   const random = (nth: number): Tensor => instance.randomNormal(shape, seed + nth);
   const input = { q: random(0), k: random(1), v: random(2) };
-  const report = await instance.checkCausality(fn, input, { seed: seed + 3, tolerance: Number(values.tolerance) });
+  const report = await instance.checkCausality(fn, input, {
+    seed: seed + 3,
+    tolerance: Number(values.tolerance),
+  });
   console.log(describe(report).join("\n"));
   return report.causal ? 0 : 1;
 }

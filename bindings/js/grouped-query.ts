@@ -105,7 +105,6 @@ function toRawCall(
   return {
     ...rest,
     cache: cache === undefined ? undefined : cacheHandle(raw, cache),
-    positions:
-      positions === undefined ? undefined : toRawPositions(positions as Positions, "positions"),
+    positions: positions === undefined ? undefined : toRawPositions(positions as Positions, "positions"),
   };
 }

@@ -1,4 +1,4 @@
-import { defaultBinary } from "#binary";
+import { binaryAt, defaultBinary } from "#binary";
 import { AttentionError } from "./error.js";
 import createModule from "./softlookup.glue.js";
 import { softlookupOver } from "./softlookup.js";
@@ -31,7 +31,7 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
     return wasm;
   }
   if (typeof wasm === "string" || wasm instanceof URL) {
-    return compile(await fetch(wasm));
+    return compile(await binaryAt(wasm));
   }
   if (wasm instanceof Response) {
     if (!wasm.ok) {
@@ -47,9 +47,11 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
 function instantiate(module: WebAssembly.Module) {
   return new Promise<Awaited<ReturnType<typeof createModule>>>((resolve, reject) => {
     const instantiateWasm: Parameters<typeof createModule>[0]["instantiateWasm"] = (imports, receive) => {
-      WebAssembly.instantiate(module, imports).then((instance) => {
-        receive(instance, module);
-      }, reject);
+      WebAssembly.instantiate(module, imports)
+        .then((instance) => {
+          receive(instance, module); // throws for a module that is none of ours
+        })
+        .catch(reject);
       return {};
     };
     createModule({ instantiateWasm }).then(resolve, reject);

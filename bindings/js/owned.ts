@@ -28,16 +28,21 @@ export abstract class Owned implements Disposable {
 
   /** The handle of `object`, which must be of this kind and instance. @throws AttentionError FOREIGN_OBJECT */
   static handle(object: unknown, raw: Raw, kind: string, name: string): number {
-    const owned = typeof object === "object" && object !== null && #handle in object ? object : undefined;
+    const owned = Owned.#isOwned(object) ? object : undefined;
     if (!owned || owned.#raw !== raw || owned.#kind !== kind) {
       throw new AttentionError("FOREIGN_OBJECT", `${name} is not a ${kind} of this instance`);
     }
     return owned.#handle;
   }
 
+  /** Methods can be called on anything. */
+  static #isOwned(object: unknown): object is Owned {
+    return typeof object === "object" && object !== null && #handle in object;
+  }
+
   /** Frees the memory; again is harmless; any other call after it throws DISPOSED. */
   dispose(): void {
-    if (!(#handle in this)) {
+    if (!Owned.#isOwned(this)) {
       throw new AttentionError("FOREIGN_OBJECT", "this is not an object of softlookup");
     }
     this.#free(this.#handle);

@@ -22,10 +22,17 @@ export function boolTensor(nested: NestedBooleans): BoolTensor {
   return { data: booleans(elements, "nested"), shape };
 }
 
-/** @throws AttentionError SHAPE */
+/** @throws AttentionError SHAPE, OUT_OF_MEMORY */
 export function zeros(shape: readonly number[]): Tensor {
-  const elements = checkedShape(shape, "shape").reduce((product, size) => product * size, 1);
-  return { data: new Float32Array(elements), shape: [...shape] };
+  const sizes = checkedShape(shape, "shape");
+  const elements = sizes.reduce((product, size) => product * size, 1);
+  try {
+    return { data: new Float32Array(elements), shape: sizes };
+  } catch (cause) {
+    throw new AttentionError("OUT_OF_MEMORY", `shape [${sizes.join(", ")}] does not fit into memory`, {
+      cause,
+    });
+  }
 }
 
 /** What `name` holds as float32, for the adapters. @throws AttentionError DTYPE, SHAPE */
@@ -110,7 +117,8 @@ function held(holder: unknown, name: string): { data: unknown; shape: number[] }
 }
 
 function checkedShape(shape: unknown, name: string): number[] {
-  const sizes: unknown[] = Array.isArray(shape) || ArrayBuffer.isView(shape) ? Array.from(shape as []) : [NaN];
+  const sizes: unknown[] =
+    Array.isArray(shape) || ArrayBuffer.isView(shape) ? Array.from(shape as []) : [NaN];
   if (!sizes.every((size) => Number.isInteger(size) && (size as number) >= 0)) {
     throw new AttentionError("SHAPE", `${name}: expected an array of whole numbers, 0 or more`);
   }
@@ -118,7 +126,11 @@ function checkedShape(shape: unknown, name: string): number[] {
 }
 
 /** scijs ndarrays carry strides: only rows one after the other can be taken as they are. */
-function inCOrder(holder: { data?: unknown; stride?: unknown; offset?: unknown }, shape: number[], name: string) {
+function inCOrder(
+  holder: { data?: unknown; stride?: unknown; offset?: unknown },
+  shape: number[],
+  name: string,
+) {
   const { data, stride, offset } = holder;
   if (!Array.isArray(stride)) {
     return data;
@@ -216,5 +228,8 @@ function flatten(nested: unknown, name: string): { elements: unknown[]; shape: n
 }
 
 function ragged(name: string, shape: readonly number[]): AttentionError {
-  return new AttentionError("SHAPE", `${name}: rows of different lengths; the first ones say [${shape.join(", ")}]`);
+  return new AttentionError(
+    "SHAPE",
+    `${name}: rows of different lengths; the first ones say [${shape.join(", ")}]`,
+  );
 }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** A row-major float32 tensor. */
 export interface Tensor {
   readonly data: Float32Array;

@@ -167,7 +167,12 @@ TEST_CASE("scores beyond float32 in additive attention") {
   Inputs in = one_wide({1}, {1, 1}, {1, 3});
   in.parameters = {tensor2({2, 1}, {100, 100}), tensor2({2, 1}, {0, 0}),
                    vector_of({kMaxFloat, kMaxFloat}), Tensor1()};
-  CHECK(mismatch(numbers(run(in).output), {{1, 1, 1}, {2}}, kExact) == "");
+  Trace trace;
+  CHECK(mismatch(numbers(run(in, std::nullopt, &trace).output), {{1, 1, 1}, {2}}, kExact) == "");
+  CHECK(trace.steps()[2].id == "scores");
+  const auto largest = static_cast<double>(kMaxFloat);  // only a mask is ever infinite
+  CHECK(mismatch(numbers(trace.steps()[2].tensor), {{1, 1, 1, 2}, {largest, largest}}, kExact) ==
+        "");
 }
 
 TEST_CASE("one batch row of additive attention depends on another") {

@@ -341,3 +341,23 @@ TEST_CASE("contract: weights of a row do not sum to 1") {
     }
   }
 }
+
+TEST_CASE("contract: padded keys change the output of the others") {
+  RandomInput random(43);
+  const Tensor4 q = random.tensor4({2, 2, 4, 3});
+  const Tensor4 k = random.tensor4({2, 2, 9, 3}), v = random.tensor4({2, 2, 9, 5});
+  for (const std::size_t real : Shape{1, 5, 8}) {
+    for (const PaddingSide side : {PaddingSide::left, PaddingSide::right}) {
+      CAPTURE(real);
+      const std::size_t first = side == PaddingSide::left ? 9 - real : 0;
+      const auto unpadded = [&](const Tensor4& x) {
+        return Tensor4(xt::view(x, xt::all(), xt::all(), xt::range(first, first + real)));
+      };
+      const Mask mask = padding_mask({real, real}, 9, side);
+      // the sums run over another number of keys, so not to the bit
+      CHECK(mismatch(numbers(attention(q, k, v, with({mask})).output),
+                     numbers(attention(q, unpadded(k), unpadded(v), {}).output),
+                     {2e-7, 1e-6}) == "");
+    }
+  }
+}

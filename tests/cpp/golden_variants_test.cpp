@@ -1,4 +1,5 @@
 #include "additive.hpp"
+#include "attention.hpp"
 #include "catch.hpp"
 #include "golden.hpp"
 #include "linear_attention.hpp"
@@ -42,13 +43,44 @@ void run_linear(const GoldenCase& golden, GoldenCheck& check) {
                                            golden.number("eps"))));
 }
 
+std::vector<float> vector_of(const Numbers& values) {
+  return {values.data.begin(), values.data.end()};
+}
+
+/// Windows, softcap, ALiBi and sinks, all of them options of attention.
+void run_attention(const GoldenCase& golden, GoldenCheck& check) {
+  AttentionOptions options;
+  if (golden.flag("causal")) {
+    options.causal = Causal::bottom_right;
+  }
+  if (golden.has_param("window_left")) {
+    options.window_left = static_cast<std::size_t>(golden.number("window_left"));
+  }
+  if (golden.has_param("softcap")) {
+    options.softcap = static_cast<float>(golden.number("softcap"));
+  }
+  if (golden.has_input("slopes")) {
+    options.alibi_slopes = vector_of(golden.input("slopes"));
+  }
+  if (golden.has_input("sinks")) {
+    options.sinks = vector_of(golden.input("sinks"));
+  }
+  if (golden.has_input("mask")) {
+    options.masks.push_back(golden.mask("mask"));
+  }
+  const auto result = attention(tensor4(golden.input("q")), tensor4(golden.input("k")),
+                                tensor4(golden.input("v")), options);
+  check("weights", numbers(result.weights));
+  check("output", numbers(result.output));
+}
+
 }  // namespace
 
 TEST_CASE("golden: other forms of attention") {
   using Run = void (*)(const GoldenCase&, GoldenCheck&);
   const std::vector<std::pair<std::string, Run>> runs = {
-      {"additive_", run_additive},
-      {"linear_", run_linear},
+      {"additive_", run_additive}, {"linear_", run_linear},   {"sliding_window_", run_attention},
+      {"softcap_", run_attention}, {"alibi_", run_attention}, {"sinks_", run_attention},
   };
   run_golden("variants", 23, [&](const GoldenCase& golden, GoldenCheck& check) {
     for (const auto& [prefix, run] : runs) {

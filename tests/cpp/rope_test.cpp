@@ -278,6 +278,7 @@ TEST_CASE("a yarn ramp of no width divides by 0, and every pair may be fast or s
   CHECK(static_cast<double>(narrow.inverse_frequencies(1)) == Approx(0.001 / 4).epsilon(1e-6));
   // Context 1: nothing turns; all are slowed down, but for the first, where the ramp begins.
   const RopeTable slow = rope_table({1}, 4, 10000, yarn_of(4, 1));
+  CHECK(slow.inverse_frequencies(0) == 1);
   CHECK(static_cast<double>(slow.inverse_frequencies(1)) == Approx(0.01 / 4).epsilon(1e-6));
   // A context of millions: all turn often enough.
   const RopeTable fast = rope_table({1}, 8, 100, yarn_of(4, 1e9));

@@ -13,8 +13,8 @@ import {
   splitHeads,
   zeros,
   type AttentionCallOptions,
-  type Causal,
   type MaskLike,
+  type MaskOptions,
   type Tensor,
 } from "softlookup";
 import courseFile from "../golden/course.json" with { type: "json" };
@@ -25,10 +25,10 @@ import notYetCoveredFile from "../golden/not_yet_covered.json" with { type: "jso
 import ropeFile from "../golden/rope.json" with { type: "json" };
 import sdpaFile from "../golden/sdpa.json" with { type: "json" };
 import variantsFile from "../golden/variants.json" with { type: "json" };
-import { runRope, runVariant, runYarn } from "./golden-parts.js";
+import { runMiniMind, runRope, runVariant } from "./golden-parts.js";
 import { GoldenRun, type GoldenCase, type GoldenFile } from "./golden.js";
 import { plainSoftmax } from "./oracle.js";
-import { expectClose, expectSameBits, flat, leavesNothingAlive, numbers, step } from "./support.js";
+import { expectClose, expectSameBits, flat, flatBool, leavesNothingAlive, numbers, step } from "./support.js";
 
 const notYetCovered: readonly { family: string; reason: string; cases: readonly string[] }[] =
   notYetCoveredFile;
@@ -44,12 +44,13 @@ interface Family {
 
 // --- scaled dot-product attention -----------------------------------------------------------------
 
-function runAttention(golden: GoldenRun, causal: Causal | undefined): void {
+function runAttention(golden: GoldenRun, { mask, causal }: MaskOptions): void {
   const [q, k, v] = [golden.tensor("q"), golden.tensor("k"), golden.tensor("v")];
   const options = {
-    mask: golden.has("attn_mask") ? golden.mask("attn_mask") : undefined,
+    mask: golden.has("attn_mask") ? golden.mask("attn_mask") : mask,
     causal,
     scale: golden.param("scale") as number | undefined,
+    keyLengths: golden.has("kv_lengths") ? Array.from(golden.integers("kv_lengths").data) : undefined,
   };
   const { output, weights } = scaledDotProductAttention(q, k, v, { ...options, needWeights: true });
   golden.compare("output", output);
@@ -64,12 +65,27 @@ function runAttention(golden: GoldenRun, causal: Causal | undefined): void {
 }
 
 function runSdpa(golden: GoldenRun): void {
-  runAttention(golden, golden.flag("is_causal") ? "top-left" : false);
+  runAttention(golden, { causal: golden.flag("is_causal") ? "top-left" : false });
 }
 
 function runCausalBottomRight(golden: GoldenRun): void {
   expect(golden.param("causal")).toBe("bottom-right");
-  runAttention(golden, "bottom-right");
+  runAttention(
+    golden,
+    golden.has("kv_lengths") ? { mask: maskOfLengths(golden) } : { causal: "bottom-right" },
+  );
+}
+
+/** [B, 1, L, S]: of the first n keys of a sample, query i of L sees j ≤ i + n − L. */
+function maskOfLengths(golden: GoldenRun): MaskLike {
+  const [B, L, S] = [golden.number("B"), golden.number("L"), golden.number("S")];
+  const keep = [...golden.integers("kv_lengths").data].flatMap((n) =>
+    Array.from({ length: L * S }, (_, place) => {
+      const [i, j] = [Math.floor(place / S), place % S];
+      return j < n && j <= i + n - L;
+    }),
+  );
+  return flatBool(keep, B, 1, L, S);
 }
 
 const sdpaShape = [
@@ -474,7 +490,6 @@ const families: Readonly<Record<string, Family>> = {
     file: causalBottomRightFile as unknown as GoldenFile,
     informative: sdpaShape,
     run: runCausalBottomRight,
-    isBeyond: ({ inputs }) => "kv_lengths" in inputs,
   },
   mha: {
     file: mhaFile as unknown as GoldenFile,
@@ -488,15 +503,17 @@ const families: Readonly<Record<string, Family>> = {
   },
   variants: {
     file: variantsFile as unknown as GoldenFile,
-    informative: ["params.score", "params.attention_dim"],
+    informative: [
+      ...sdpaShape,
+      ...["score", "attention_dim", "scale", "window", "alibi"].map((name) => `params.${name}`),
+    ],
     run: runVariant,
-    isBeyond: ({ params }) => params["op"] !== "additive" && params["op"] !== "linear",
   },
   minimind: {
     file: minimindFile as unknown as GoldenFile,
-    informative: ["params.end", "params.low", "params.high"], // what follows from the others
-    run: runYarn,
-    isBeyond: ({ name }) => name !== "yarn_hd96",
+    // what follows from the others, or stands in a note
+    informative: ["end", "low", "high", "B", "all_padding_rows"].map((name) => `params.${name}`),
+    run: runMiniMind,
   },
 };
 

@@ -40,6 +40,10 @@ export class GoldenRun {
     return this.#case.name;
   }
 
+  expects(output: string): boolean {
+    return output in this.#case.outputs;
+  }
+
   has(name: string): boolean {
     return name in this.#case.inputs;
   }

@@ -1,10 +1,10 @@
 // Formatters in their checking mode, linters and type checkers. Each is one check; all of them run.
 
-import { availableParallelism } from "node:os";
 import { buildPackage } from "./build-package.mjs";
 import { checks } from "./checks.mjs";
 import { configure } from "./cmake.mjs";
 import { cppFiles, formattedCpp } from "./cpp-files.mjs";
+import { inParallel } from "./parallel.mjs";
 import { bin, execute, Failure, run, runAsScript } from "./run.mjs";
 import { setup } from "./setup.mjs";
 import { whenChanged } from "./stamp.mjs";
@@ -13,16 +13,13 @@ async function clangTidy() {
   await configure("native-debug"); // writes compile_commands.json
   const files = cppFiles([".cpp"], "src");
   const failed = [];
-  const worker = async () => {
-    for (let file = files.shift(); file; file = files.shift()) {
-      const args = ["-p", "build/native-debug", "--quiet", file];
-      const { code, output } = await execute("clang-tidy", args, { capture: true });
-      if (code === 0) continue;
-      console.log(output);
-      failed.push(file);
-    }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  await inParallel(files, async (file) => {
+    const args = ["-p", "build/native-debug", "--quiet", file];
+    const { code, output } = await execute("clang-tidy", args, { capture: true });
+    if (code === 0) return;
+    console.log(output);
+    failed.push(file);
+  });
   if (failed.length > 0) throw new Failure(`clang-tidy found something in ${failed.join(", ")}`);
 }
 

@@ -1,76 +1,86 @@
 // Breaks the core, one line at a time, and demands that the C++ tests notice each time.
+//
+// The tests as native-release built them are linked with the broken file in front of the core's library, so
+// that a mutant costs one compilation, and several are tried at once.
 
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { build, configure } from "./cmake.mjs";
 import mutants from "./mutants.mjs";
+import { inParallel } from "./parallel.mjs";
 import { execute, Failure, root, run, runAsScript } from "./run.mjs";
 import { setup } from "./setup.mjs";
-import { filesUnder } from "./stamp.mjs";
 
-const tree = `${root}build/mutants/tree`;
-const build = `${root}build/mutants/build`;
-const parts = ["CMakeLists.txt", "cmake", "src", "tests/cpp", "tests/golden"];
-const tests = `${build}/softlookup_tests`;
+const preset = "native-release";
+const buildFolder = `${root}build/${preset}`;
 const hanging = 120_000; // ms; the unbroken tests take seconds
 
-/** Makes the tree equal to the repository; what is equal keeps its time, and with it its object. */
-function copyTree() {
-  const files = filesUnder(parts);
-  for (const file of filesUnder(parts, tree)) if (!files.includes(file)) rmSync(join(tree, file));
-  for (const file of files) {
-    const [from, to] = [join(root, file), join(tree, file)];
-    const content = readFileSync(from);
-    if (existsSync(to) && readFileSync(to).equals(content)) continue;
-    mkdirSync(dirname(to), { recursive: true });
-    writeFileSync(to, content);
-  }
+const shell = (command, options) => execute("sh", ["-c", command], { capture: true, ...options });
+
+/** How native-release compiled the files of a folder. */
+function compilations(folder) {
+  const all = JSON.parse(readFileSync(`${buildFolder}/compile_commands.json`, "utf8"));
+  return all
+    .filter(({ file }) => file.startsWith(`${root}${folder}/`))
+    .map(({ file, command }) => ({
+      file: file.replace(root, ""),
+      command,
+      object: /-o (\S+\.o)/.exec(command)[1],
+    }));
 }
 
-const compile = () =>
-  execute("cmake", ["--build", build, "-j", String(availableParallelism()), "--target", "softlookup_tests"], {
-    capture: true,
-  });
-
-const runTests = () => execute(tests, ["--abort"], { capture: true, timeout: hanging });
+/** The objects that a source or header goes into, from what the compiler told Ninja. */
+async function dependents(file) {
+  const output = await run("ninja", ["-C", buildFolder, "-t", "deps"], { capture: true });
+  return output
+    .split("\n\n")
+    .filter((entry) => entry.split("\n").some((line) => line.endsWith(`/${file}`)))
+    .map((entry) => entry.split(":")[0]);
+}
 
 /** How the tests took a mutant; only "noticed" is good. */
-async function fate({ file, find, replace }) {
-  const path = join(tree, file);
-  const original = readFileSync(path, "utf8");
+async function fate({ file, find, replace }, folder) {
+  const original = readFileSync(`${root}${file}`, "utf8");
   const places = original.split(find).length - 1;
   if (places !== 1) return `found ${places} times`;
-  try {
-    writeFileSync(
-      path,
-      original.replace(find, () => replace),
-    );
-    if ((await compile()).code !== 0) return "does not compile";
-    return (await runTests()).code === 0 ? "SURVIVED" : "noticed";
-  } finally {
-    writeFileSync(path, original);
+  cpSync(`${root}src`, `${folder}/src`, { recursive: true });
+  writeFileSync(
+    `${folder}/${file}`,
+    original.replace(find, () => replace),
+  );
+
+  const broken = await dependents(file);
+  const objects = [];
+  for (const { command, object } of compilations("src").filter(({ object }) => broken.includes(object))) {
+    objects.push(`${folder}/${objects.length}.o`);
+    const compile = command.replaceAll(`${root}src`, `${folder}/src`).replace(object, objects.at(-1));
+    if ((await shell(`${compile} -O0 -w`)).code !== 0) return "does not compile";
   }
+
+  const tests = compilations("tests/cpp");
+  const [compiler] = tests[0].command.split(" ");
+  objects.push(
+    ...tests.map(({ object }) => `${buildFolder}/${object}`),
+    `${buildFolder}/libsoftlookup_core.a`,
+  );
+  await run(compiler, [...objects, "-o", `${folder}/tests`], { capture: true });
+  const { code } = await execute(`${folder}/tests`, ["--abort"], { capture: true, timeout: hanging });
+  return code === 0 ? "SURVIVED" : "noticed";
 }
 
 export async function mutations() {
-  copyTree();
-  // Compiling costs more than running does; neither warnings nor sanitizers are wanted.
-  const settings = ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_CXX_FLAGS=-O0", "-DSOFTLOOKUP_STRICT=OFF"];
-  await run("cmake", ["-G", "Ninja", "-S", tree, "-B", build, ...settings], { capture: true });
-  for (const [step, { code, output }] of [
-    ["compile", await compile()],
-    ["pass", await runTests()],
-  ]) {
-    if (code !== 0) throw new Failure(`the tests do not ${step} unbroken:\n${output}`);
-  }
+  await configure(preset);
+  await build(preset, "softlookup_tests");
+  const { code, output } = await execute(`${buildFolder}/softlookup_tests`, [], { capture: true });
+  if (code !== 0) throw new Failure(`the tests do not pass unbroken:\n${output}`);
 
   const counts = { passed: 0, failed: 0 };
-  // One file after the other: restoring a file costs a compilation as well.
-  for (const mutant of mutants.toSorted((a, b) => a.file.localeCompare(b.file))) {
-    const result = await fate(mutant);
+  await inParallel([...mutants.entries()], async ([index, mutant]) => {
+    const folder = `${root}build/mutants/${index}`;
+    const result = await fate(mutant, folder);
+    rmSync(folder, { recursive: true, force: true });
     counts[result === "noticed" ? "passed" : "failed"] += 1;
-    console.log(`${result.padEnd(16)}  ${mutant.file.padEnd(20)}  ${mutant.name}`);
-  }
+    console.log(`${result.padEnd(16)}  ${mutant.file.padEnd(24)}  ${mutant.name}`);
+  });
   return counts;
 }
 

@@ -163,14 +163,14 @@ std::vector<std::string> fault_names() {
   return names;
 }
 
-Tensor4 faulty_attention(const std::string& name, const Tensor4& q, const Tensor4& k,
+Tensor4 faulty_attention(const std::string& fault, const Tensor4& q, const Tensor4& k,
                          const Tensor4& v) {
-  for (const Fault& fault : kFaults) {
-    if (name == fault.name) {
-      return fault.attend(q, k, v);
+  for (const Fault& known : kFaults) {
+    if (fault == known.name) {
+      return known.attend(q, k, v);
     }
   }
-  throw Error(ErrorCode::OPTION, {"fault: \"", name, "\" is not one of the known faults"});
+  throw Error(ErrorCode::OPTION, {"fault: \"", fault, "\" is not one of the known faults"});
 }
 
 void softmax_then_mask(Tensor4& scores, const MaskRule& rule, Trace* trace) {

@@ -18,6 +18,24 @@ NdArray by_token(const Tensor4& x) {
   return tokens;
 }
 
+/// [B * L]; padding in front of a row counts as position 0.
+std::vector<std::int64_t> positions_of(const Tensor3& x, const GroupedQueryOptions& options) {
+  if (!options.positions.empty()) {
+    return options.positions;
+  }
+  const std::size_t tokens = x.shape(1);
+  std::vector<std::int64_t> running;
+  running.reserve(x.shape(0) * tokens);
+  for (std::size_t b = 0; b < x.shape(0); ++b) {
+    const std::size_t padding = options.chunk.first(b, tokens);
+    const std::int64_t start = options.cache != nullptr ? options.cache->next_position(b) : 0;
+    for (std::size_t i = 0; i < tokens; ++i) {
+      running.push_back(start + static_cast<std::int64_t>(i < padding ? 0 : i - padding));
+    }
+  }
+  return running;
+}
+
 }  // namespace
 
 GroupedQueryAttention::GroupedQueryAttention(const GroupedQueryConfig& config) : config_(config) {
@@ -84,25 +102,6 @@ void GroupedQueryAttention::require_fitting(const Tensor3& x,
   }
 }
 
-/// [B * L]; padding in front of a row counts as position 0.
-std::vector<std::int64_t> GroupedQueryAttention::positions(
-    const Tensor3& x, const GroupedQueryOptions& options) const {
-  if (!options.positions.empty()) {
-    return options.positions;
-  }
-  const std::size_t tokens = x.shape(1);
-  std::vector<std::int64_t> running;
-  running.reserve(x.shape(0) * tokens);
-  for (std::size_t b = 0; b < x.shape(0); ++b) {
-    const std::size_t padding = options.chunk.first(b, tokens);
-    const std::int64_t start = options.cache != nullptr ? options.cache->next_position(b) : 0;
-    for (std::size_t i = 0; i < tokens; ++i) {
-      running.push_back(start + static_cast<std::int64_t>(i < padding ? 0 : i - padding));
-    }
-  }
-  return running;
-}
-
 GroupedQueryAttention::Result GroupedQueryAttention::forward(const Tensor3& x,
                                                              const GroupedQueryOptions& options,
                                                              Trace* trace) const {
@@ -147,7 +146,7 @@ GroupedQueryAttention::Result GroupedQueryAttention::forward(const Tensor3& x,
 
   // 4. turn q and k by their positions
   if (config_.rope) {
-    const auto turned_by = positions(x, options);
+    const auto turned_by = positions_of(x, options);
     q = rope(q, *config_.rope, turned_by);
     k = rope(k, *config_.rope, turned_by);
     if (trace != nullptr) {

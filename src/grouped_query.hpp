@@ -71,8 +71,6 @@ class GroupedQueryAttention {
   };
 
   void require_fitting(const Tensor3& x, const GroupedQueryOptions& options) const;
-  [[nodiscard]] std::vector<std::int64_t> positions(const Tensor3& x,
-                                                    const GroupedQueryOptions& options) const;
   GroupedQueryConfig config_;
   std::optional<Parameters> parameters_;
 };

@@ -26,6 +26,7 @@ struct YarnScaling {
   std::optional<double> attention_factor;  // on cos and sin; default 0.1 ln(factor) + 1
 };
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): no layout is ever a default
 struct RopeOptions {
   RopeLayout layout;
   double theta = 10000;

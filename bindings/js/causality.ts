@@ -202,9 +202,7 @@ class Check {
 
   async #call(tensors: NamedTensors): Promise<RawTensor> {
     this.#calls += 1;
-    const copies = [...tensors].map(
-      ([name, { data, shape }]) => [name, { data: data.slice(), shape }] as const,
-    );
+    const copies = [...tensors].map(([name, tensor]) => [name, copyOf(tensor)] as const);
     const result: unknown = await this.#fn(this.#single ? copies[0]?.[1] : Object.fromEntries(copies));
     const output = toOutput(result);
     if (output.shape.at(this.#axis) !== this.#length) {

@@ -141,9 +141,9 @@ TEST_CASE("additive attention against the formula, with every shape of mask") {
     }
     CHECK(ids == std::vector<std::string>{"query", "key", "scores", "masked", "rowMax", "exp",
                                           "rowSum", "weights", "output"});
-    CHECK(mismatch(reshaped(numbers(trace.steps()[2].tensor), scores), want.scores, {3e-6, 0}) ==
+    CHECK(mismatch(reshaped(numbers(trace.steps().at(2).tensor), scores), want.scores, {3e-6, 0}) ==
           "");
-    CHECK(other_bits(trace.steps()[7].tensor.data(), result.weights.data(),
+    CHECK(other_bits(trace.steps().at(7).tensor.data(), result.weights.data(),
                      result.weights.size()) == "");
   }
 }
@@ -169,9 +169,9 @@ TEST_CASE("scores beyond float32 in additive attention") {
                    vector_of({kMaxFloat, kMaxFloat}), Tensor1()};
   Trace trace;
   CHECK(mismatch(numbers(run(in, std::nullopt, &trace).output), {{1, 1, 1}, {2}}, kExact) == "");
-  CHECK(trace.steps()[2].id == "scores");
+  CHECK(trace.steps().at(2).id == "scores");
   const auto largest = static_cast<double>(kMaxFloat);  // only a mask is ever infinite
-  CHECK(mismatch(numbers(trace.steps()[2].tensor), {{1, 1, 1, 2}, {largest, largest}}, kExact) ==
+  CHECK(mismatch(numbers(trace.steps().at(2).tensor), {{1, 1, 1, 2}, {largest, largest}}, kExact) ==
         "");
 }
 

@@ -173,9 +173,12 @@ TEST_CASE("module: the parts of the packed in-projection in another order") {
   const auto result = module.forward(x, x, x, {}, &trace);
   CHECK(mismatch(list({static_cast<double>(result.output(0, 0, 0))}), list({7}), kSixDecimals) ==
         "");
-  CHECK(mismatch(numbers(trace.steps()[0].tensor), reshaped(list({2, -2}), {2, 1}), kExact) == "");
-  CHECK(mismatch(numbers(trace.steps()[1].tensor), reshaped(list({5, -5}), {2, 1}), kExact) == "");
-  CHECK(mismatch(numbers(trace.steps()[2].tensor), reshaped(list({7, -7}), {2, 1}), kExact) == "");
+  CHECK(mismatch(numbers(trace.steps().at(0).tensor), reshaped(list({2, -2}), {2, 1}), kExact) ==
+        "");
+  CHECK(mismatch(numbers(trace.steps().at(1).tensor), reshaped(list({5, -5}), {2, 1}), kExact) ==
+        "");
+  CHECK(mismatch(numbers(trace.steps().at(2).tensor), reshaped(list({7, -7}), {2, 1}), kExact) ==
+        "");
 }
 
 TEST_CASE("module: a projection is read transposed") {
@@ -198,9 +201,9 @@ TEST_CASE("module: a bias is used twice, or not at all, or by the wrong projecti
   Trace trace;
   const Tensor3 x = tensor3({1, 1, 1}, {1});
   const auto result = module.forward(x, x, x, {}, &trace);
-  CHECK(mismatch(numbers(trace.steps()[0].tensor), list({2.5}), kExact) == "");
-  CHECK(mismatch(numbers(trace.steps()[1].tensor), list({5.25}), kExact) == "");
-  CHECK(mismatch(numbers(trace.steps()[2].tensor), list({10}), kExact) == "");
+  CHECK(mismatch(numbers(trace.steps().at(0).tensor), list({2.5}), kExact) == "");
+  CHECK(mismatch(numbers(trace.steps().at(1).tensor), list({5.25}), kExact) == "");
+  CHECK(mismatch(numbers(trace.steps().at(2).tensor), list({10}), kExact) == "");
   CHECK(mismatch(numbers(result.output), list({30}), kExact) == "");  // 2 (7 + 3) + 10
 }
 

@@ -333,7 +333,7 @@ TEST_CASE("rope takes what it cannot rotate") {
   for (const double theta : {0.0, -1.0, std::nan(""), static_cast<double>(kInf)}) {
     CHECK(refusal(ErrorCode::OPTION, {"theta"}, [&] { rope(even, half(theta), three); }) == "");
   }
-  for (const std::size_t dims : {0, 3}) {
+  for (const std::size_t dims : Shape{std::size_t{0}, std::size_t{3}}) {
     CHECK(refusal(ErrorCode::OPTION, {"dims"},
                   [&] { rope_table(three, dims, 10000, std::nullopt); }) == "");
   }

@@ -331,7 +331,7 @@ TEST_CASE("error: masks of a module that do not fit") {
   // the added keys are not among those that a mask speaks of
   CHECK(forward_refusal(mask_shape, {"keyMask [2, 8]", "[2, 6]"}, key_masked(ones({2, 8})), 6,
                         true) == "");
-  CHECK(forward_refusal(ErrorCode::MASK_VALUE, {"NaN"},
+  CHECK(forward_refusal(ErrorCode::MASK_VALUE, {"keyMask [2, 6]", "NaN"},
                         key_masked(Mask(NdArray(xt::zeros<float>(Shape{2, 6}) + kNaN)))) == "");
 
   MultiHeadOptions options;

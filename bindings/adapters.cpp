@@ -15,6 +15,7 @@
 #include "cost.hpp"
 #include "error.hpp"
 #include "faulty.hpp"
+#include "flash.hpp"
 #include "heads.hpp"
 #include "multi_head.hpp"
 #include "property.hpp"
@@ -128,13 +129,9 @@ val attend(const val& q, const val& k, const val& v, const val& options) {
   const val out = get(options, "out");
   const Tensor4& qs = call.q;
   require_out(out, Shape{qs.shape(0), qs.shape(1), qs.shape(2), call.v.shape(3)});
-  const AttentionResult result = attention(call.q, call.k, call.v, call.options);
-  val answer = val::object();
-  put(answer, "output", from_array_into(out, result.output, call.dropped));
-  if (need_weights) {
-    put(answer, "weights", from_array(result.weights, call.dropped));
-  }
-  return answer;
+  return attention_answer(
+      softlookup::attend(call.q, call.k, call.v, call.options, branch_for(need_weights)),
+      need_weights, out, call.dropped);
 }
 
 val trace_attention(const val& q, const val& k, const val& v, const val& options) {
@@ -232,8 +229,9 @@ val load_multi_head(const val& handle, const val& names, const val& tensors) {
 val attend_multi_head(const val& handle, const val& query, const val& key, const val& value,
                       const val& options) {
   const MultiHeadAttention& module = multi_heads().get(handle);
-  const MultiHeadCall call(module, query, key, value, options);
+  MultiHeadCall call(module, query, key, value, options);
   const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
+  call.options.branch = branch_for(need_weights);
   const bool average = to_flag(get(options, "averageWeights"), true, "averageWeights");
   const auto result =
       to_flag(get(options, "headByHead"), false, "headByHead")

@@ -38,6 +38,15 @@ softlookup_header_package(xtl xtl)
 softlookup_header_package(xtensor xtensor)
 target_link_libraries(softlookup_xtensor INTERFACE softlookup_xtl)
 
+softlookup_header_package(hwy hwy highway.h)
+add_library(softlookup_highway INTERFACE)
+target_link_libraries(softlookup_highway INTERFACE softlookup_hwy)
+# Chooses among the instruction sets of the machine; WebAssembly has one.
+if(NOT EMSCRIPTEN)
+  find_library(SOFTLOOKUP_HWY_LIBRARY hwy REQUIRED)
+  target_link_libraries(softlookup_highway INTERFACE "${SOFTLOOKUP_HWY_LIBRARY}")
+endif()
+
 # xtensor 0.26 moved its headers into folders; under their old names they forward.
 set(xtensor "${third_party_include}/xtensor")
 file(GLOB moved_headers "${xtensor}/*/*.hpp")

@@ -110,6 +110,15 @@ export const requirements = [
     conda: "xtl",
   },
   {
+    name: "Highway headers",
+    use: "portable SIMD of the kernel",
+    purpose: "build",
+    problem: header("hwy/highway.h"),
+    apt: "libhwy-dev",
+    brew: "highway",
+    conda: "libhwy",
+  },
+  {
     name: "C++ compiler",
     use: "native tests",
     purpose: "test",

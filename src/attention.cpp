@@ -12,8 +12,6 @@
 
 namespace softlookup {
 
-namespace {
-
 float resolve_scale(const std::optional<float>& scale, std::size_t head_dim) {
   if (!scale) {
     return static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim)));
@@ -24,16 +22,17 @@ float resolve_scale(const std::optional<float>& scale, std::size_t head_dim) {
   return *scale;
 }
 
-void cap_softly(Tensor4& scores, float cap) {
-  if (!std::isfinite(cap) || cap <= 0) {
+void require_valid_softcap(const std::optional<float>& cap) {
+  if (cap && (!std::isfinite(*cap) || *cap <= 0)) {
     throw Error(ErrorCode::OPTION, {"softcap must be above 0"});
-  }
-  for (float& score : scores) {
-    score = static_cast<float>(cap * std::tanh(static_cast<double>(score) / cap));
   }
 }
 
-}  // namespace
+void cap_softly(float* scores, std::size_t count, float cap) {
+  std::transform(scores, scores + count, scores, [cap](float score) {
+    return static_cast<float>(cap * std::tanh(static_cast<double>(score) / cap));
+  });
+}
 
 void require_attention_shapes(const Shape& q, const Shape& k, const Shape& v) {
   const auto require = [&](bool holds, ErrorCode code, std::string_view rule) {
@@ -122,6 +121,7 @@ AttentionResult attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
   require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
   const MaskRule rule(options, {q.shape(0), q.shape(1), q.shape(2), k.shape(2)});
   const float scale = resolve_scale(options.scale, q.shape(3));
+  require_valid_softcap(options.softcap);
 
   // 1. S = Q K^T
   Tensor4 scores = dot_products(q, k);  // [B, Hq, L, S]
@@ -138,7 +138,7 @@ AttentionResult attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
   }
 
   if (options.softcap) {
-    cap_softly(scores, *options.softcap);
+    cap_softly(scores.data(), scores.size(), *options.softcap);
     if (trace != nullptr) {
       trace->record("capped", "softcap × tanh(scaled / softcap)", scores);
     }

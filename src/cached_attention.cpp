@@ -1,10 +1,12 @@
 #include "cached_attention.hpp"
 
+#include "flash.hpp"
+
 namespace softlookup {
 
 AttentionResult cached_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
                                  AttentionOptions options, KVCache& cache, const Chunk& chunk,
-                                 Trace* trace) {
+                                 Branch branch, Trace* trace) {
   cache.require_room(k, v, chunk);
   require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
   const std::size_t tokens = k.shape(2);
@@ -16,9 +18,21 @@ AttentionResult cached_attention(const Tensor4& q, const Tensor4& k, const Tenso
     options.query_offsets.push_back(static_cast<std::ptrdiff_t>(past) -
                                     static_cast<std::ptrdiff_t>(chunk.first(b, tokens)));
   }
-  AttentionResult result =
-      attention(q, cache.keys_with(k, chunk), cache.values_with(v, chunk), options, trace);
+  AttentionResult result;
+  if (branch != Branch::fast || trace != nullptr) {
+    result = attention(q, cache.keys_with(k, chunk), cache.values_with(v, chunk), options, trace);
+  }
+  const KVCache::Mark before = cache.mark();
   cache.append(k, v, chunk);
+  if (branch != Branch::plain && trace == nullptr) {
+    try {
+      result.output = flash_attention(q, cache.packed(), k.shape(1), v.shape(3),
+                                      cache.longest_with(0, {}), options);
+    } catch (...) {
+      cache.rewind(before);
+      throw;
+    }
+  }
   return result;
 }
 

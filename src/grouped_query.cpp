@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "flash.hpp"
 #include "heads.hpp"
 #include "rms_norm.hpp"
 
@@ -56,10 +57,10 @@ void GroupedQueryAttention::load(const StateDict& state) {
   const std::size_t kv_dim = config_.num_kv_heads * config_.head_dim;
   StateReader reader(state);
   Parameters loaded;
-  loaded.query.weight = reader.matrix("q_proj.weight", q_dim, hidden);
-  loaded.key.weight = reader.matrix("k_proj.weight", kv_dim, hidden);
-  loaded.value.weight = reader.matrix("v_proj.weight", kv_dim, hidden);
-  loaded.output.weight = reader.matrix("o_proj.weight", hidden, q_dim);
+  loaded.query.weight = pack(reader.matrix("q_proj.weight", q_dim, hidden));
+  loaded.key.weight = pack(reader.matrix("k_proj.weight", kv_dim, hidden));
+  loaded.value.weight = pack(reader.matrix("v_proj.weight", kv_dim, hidden));
+  loaded.output.weight = pack(reader.matrix("o_proj.weight", hidden, q_dim));
   if (config_.bias != GroupedQueryConfig::Bias::none) {
     loaded.query.bias = reader.vector("q_proj.bias", q_dim);
     loaded.key.bias = reader.vector("k_proj.bias", kv_dim);
@@ -116,10 +117,13 @@ GroupedQueryAttention::Result GroupedQueryAttention::forward(const Tensor3& x,
   };
   const auto& [to_query, to_key, to_value, to_output, q_norm, k_norm] = *parameters_;
 
+  const bool fast = options.branch != Branch::plain && trace == nullptr;
+  const auto project = fast ? fast_linear : plain_linear;
+
   // 1. project
-  const Tensor3 q_projected = linear(x, to_query);  // [B, L, Hq * E]
-  const Tensor3 k_projected = linear(x, to_key);    // [B, L, Hkv * E]
-  const Tensor3 v_projected = linear(x, to_value);
+  const Tensor3 q_projected = project(x, to_query);  // [B, L, Hq * E]
+  const Tensor3 k_projected = project(x, to_key);    // [B, L, Hkv * E]
+  const Tensor3 v_projected = project(x, to_value);
   note("q_proj", "x W_Qᵀ", q_projected);
   note("k_proj", "x W_Kᵀ", k_projected);
   note("v_proj", "x W_Vᵀ", v_projected);
@@ -182,8 +186,9 @@ GroupedQueryAttention::Result GroupedQueryAttention::forward(const Tensor3& x,
   Trace inner;
   Trace* const inside = trace != nullptr ? &inner : nullptr;
   const AttentionResult attended =
-      options.cache != nullptr ? cached_attention(q, k, v, visible, *options.cache, chunk, inside)
-                               : attention(q, k, v, visible, inside);
+      options.cache != nullptr
+          ? cached_attention(q, k, v, visible, *options.cache, chunk, options.branch, inside)
+          : attend(q, k, v, visible, options.branch, inside);
   if (trace != nullptr) {
     trace->append(inner, {{"scores", "qk"}, {"scaled", "scores"}, {"output", "head_out"}});
   }
@@ -193,7 +198,7 @@ GroupedQueryAttention::Result GroupedQueryAttention::forward(const Tensor3& x,
   note("merged", "heads side by side", merged);
 
   // 8. back to the hidden size
-  Tensor3 output = linear(merged, to_output);
+  Tensor3 output = project(merged, to_output);
   note("output", "merged W_Oᵀ", output);
 
   return {std::move(output), attended.weights};

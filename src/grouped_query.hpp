@@ -36,6 +36,7 @@ struct GroupedQueryOptions {
   KVCache* cache = nullptr;             // given: its keys come first, and the new ones are appended
   std::vector<std::int64_t> positions;  // [L] or [B * L]; empty: on from the cache's, or from 0
   Chunk chunk;                          // which tokens of x are real
+  Branch branch = Branch::plain;
 };
 
 /// Attention as in Llama, Qwen, Mistral and MiniMind (the lesson's Attention.forward): projections,
@@ -51,7 +52,8 @@ class GroupedQueryAttention {
   /// [E]. Nothing changes when it throws STATE_DICT or SHAPE.
   void load(const StateDict& state);
 
-  /// x [B, L, hidden] -> output [B, L, hidden] and weights [B, Hq, L, S]. The cache changes last of
+  /// x [B, L, hidden] -> output [B, L, hidden] and weights [B, Hq, L, S], none on the fast branch;
+  /// a trace is of the plain one. The cache changes last of
   /// all, so that it is as before when anything throws: SHAPE, MASK_SHAPE, MASK_VALUE, OPTION,
   /// CACHE_FULL, STATE_DICT.
   struct Result {

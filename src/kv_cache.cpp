@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "error.hpp"
 
@@ -10,25 +11,13 @@ namespace softlookup {
 
 namespace {
 
-Tensor4 storage(const KVCache::Size& size) {
-  const std::array<std::size_t, 4> shape{size.batch, size.num_kv_heads, size.capacity,
-                                         size.head_dim};
+PackedKeyValues storage(const KVCache::Size& size) {
+  const Shape shape{size.batch, size.num_kv_heads, size.capacity, size.head_dim};
   require_addressable(shape, "cache");
-  return xt::zeros<float>(shape);
+  const std::size_t heads = size.batch * size.num_kv_heads;
+  return {std::vector<Panels>(heads, Panels(size.capacity, size.head_dim)),
+          std::vector<Panels>(heads, Panels(size.head_dim, size.capacity))};
 }
-
-/// Copies `count` tokens of every batch row and head: `from` starting at token from_first, `to` at
-/// to_first, each by batch row.
-struct TokenCopy {
-  std::size_t b, from_first, to_first, count;
-
-  void operator()(const Tensor4& from, Tensor4& to) const {
-    const std::size_t width = from.shape(3);
-    for (std::size_t h = 0; h < from.shape(1) && count > 0; ++h) {
-      std::copy_n(&from(b, h, from_first, 0), count * width, &to(b, h, to_first, 0));
-    }
-  }
-};
 
 }  // namespace
 
@@ -37,8 +26,7 @@ KVCache::KVCache(const Size& size)
   if (size.batch == 0 || size.num_kv_heads == 0 || size.head_dim == 0) {
     throw Error(ErrorCode::OPTION, {"cache: batch, numKvHeads and headDim must be above 0"});
   }
-  keys_ = storage(size);
-  values_ = storage(size);
+  packed_ = storage(size);
 }
 
 void Chunk::require_valid(std::size_t batch, std::size_t tokens) const {
@@ -77,9 +65,14 @@ void KVCache::append(const Tensor4& k, const Tensor4& v, const Chunk& chunk) {
   const std::size_t tokens = k.shape(2);
   for (std::size_t b = 0; b < size_.batch; ++b) {
     const std::size_t count = chunk.real(b, tokens);
-    const TokenCopy copy{b, chunk.first(b, tokens), lengths_[b], count};
-    copy(k, keys_);
-    copy(v, values_);
+    const std::size_t first = chunk.first(b, tokens);
+    for (std::size_t h = 0; h < size_.num_kv_heads; ++h) {
+      const std::size_t own = b * size_.num_kv_heads + h;
+      for (std::size_t token = 0; token < count; ++token) {
+        packed_.keys[own].set_row(lengths_[b] + token, &k(b, h, first + token, 0));
+        packed_.values[own].set_column(lengths_[b] + token, &v(b, h, first + token, 0));
+      }
+    }
     lengths_[b] += count;
     positions_[b] += static_cast<std::int64_t>(count);
   }
@@ -93,32 +86,55 @@ std::size_t KVCache::longest_with(std::size_t tokens, const Chunk& chunk) const 
   return longest;
 }
 
-Tensor4 KVCache::extended(const Tensor4& held, const Tensor4& added, const Chunk& chunk) const {
+template <class Held>
+Tensor4 KVCache::extended(const Held& held, const Tensor4& added, const Chunk& chunk) const {
   const std::size_t tokens = added.shape(2);
-  Size size = size_;
-  size.capacity = longest_with(tokens, chunk);
-  Tensor4 all = storage(size);
+  const std::array<std::size_t, 4> shape{size_.batch, size_.num_kv_heads,
+                                         longest_with(tokens, chunk), size_.head_dim};
+  require_addressable(shape, "keys");
+  Tensor4 all = xt::zeros<float>(shape);
   for (std::size_t b = 0; b < size_.batch; ++b) {
-    TokenCopy{b, 0, 0, lengths_[b]}(held, all);
-    TokenCopy{b, chunk.first(b, tokens), lengths_[b], chunk.real(b, tokens)}(added, all);
+    for (std::size_t h = 0; h < size_.num_kv_heads; ++h) {
+      float* row = all.data() + (b * shape[1] + h) * shape[2] * shape[3];
+      for (std::size_t j = 0; j < lengths_[b]; ++j) {
+        for (std::size_t e = 0; e < shape[3]; ++e) {
+          *row++ = held(b * shape[1] + h, j, e);
+        }
+      }
+      const std::size_t count = chunk.real(b, tokens) * shape[3];
+      if (count > 0) {
+        std::copy_n(&added(b, h, chunk.first(b, tokens), 0), count, row);
+      }
+    }
   }
   return all;
 }
 
 Tensor4 KVCache::keys_with(const Tensor4& k, const Chunk& chunk) const {
-  return extended(keys_, k, chunk);
+  return extended(
+      [this](std::size_t own, std::size_t j, std::size_t e) { return packed_.keys[own](j, e); }, k,
+      chunk);
 }
 
 Tensor4 KVCache::values_with(const Tensor4& v, const Chunk& chunk) const {
-  return extended(values_, v, chunk);
+  return extended(
+      [this](std::size_t own, std::size_t j, std::size_t e) { return packed_.values[own](e, j); },
+      v, chunk);
 }
 
 void KVCache::drop_oldest(std::size_t count) {
   for (std::size_t b = 0; b < size_.batch; ++b) {
     const std::size_t dropped = std::min(count, lengths_[b]);
-    const TokenCopy shift{b, dropped, 0, lengths_[b] - dropped};
-    shift(keys_, keys_);
-    shift(values_, values_);
+    for (std::size_t h = 0; h < size_.num_kv_heads; ++h) {
+      Panels& keys = packed_.keys[b * size_.num_kv_heads + h];
+      Panels& values = packed_.values[b * size_.num_kv_heads + h];
+      for (std::size_t j = dropped; j < lengths_[b]; ++j) {
+        for (std::size_t e = 0; e < size_.head_dim; ++e) {
+          keys(j - dropped, e) = keys(j, e);
+          values(e, j - dropped) = values(e, j);
+        }
+      }
+    }
     lengths_[b] -= dropped;
   }
 }
@@ -128,6 +144,11 @@ void KVCache::reset() {
   std::fill(positions_.begin(), positions_.end(), 0);
 }
 
+void KVCache::rewind(Mark mark) {
+  lengths_ = std::move(mark.lengths);
+  positions_ = std::move(mark.positions);
+}
+
 void KVCache::grow(std::size_t capacity) {
   if (capacity < size_.capacity) {
     throw Error(ErrorCode::OPTION, {"capacity = ", std::to_string(capacity),
@@ -135,15 +156,16 @@ void KVCache::grow(std::size_t capacity) {
   }
   Size size = size_;
   size.capacity = capacity;
-  Tensor4 keys = storage(size);
-  Tensor4 values = storage(size);
-  for (std::size_t b = 0; b < size_.batch; ++b) {
-    const TokenCopy copy{b, 0, 0, lengths_[b]};
-    copy(keys_, keys);
-    copy(values_, values);
+  PackedKeyValues larger = storage(size);
+  for (std::size_t own = 0; own < larger.keys.size(); ++own) {
+    for (std::size_t j = 0; j < lengths_[own / size_.num_kv_heads]; ++j) {
+      for (std::size_t e = 0; e < size_.head_dim; ++e) {
+        larger.keys[own](j, e) = packed_.keys[own](j, e);
+        larger.values[own](e, j) = packed_.values[own](e, j);
+      }
+    }
   }
-  keys_ = std::move(keys);
-  values_ = std::move(values);
+  packed_ = std::move(larger);
   size_ = size;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "flash.hpp"
 #include "mask.hpp"
 #include "tensor.hpp"
 
@@ -66,15 +67,26 @@ class KVCache {
 
   void reset();
 
+  [[nodiscard]] const PackedKeyValues& packed() const { return packed_; }
+
+  /// How far the cache is filled. Rewinding to it undoes what was appended since.
+  struct Mark {
+    std::vector<std::size_t> lengths;
+    std::vector<std::int64_t> positions;
+  };
+  [[nodiscard]] Mark mark() const { return {lengths_, positions_}; }
+  void rewind(Mark mark);
+
   /// Throws OPTION below the present capacity.
   void grow(std::size_t capacity);
 
  private:
-  [[nodiscard]] Tensor4 extended(const Tensor4& held, const Tensor4& added,
-                                 const Chunk& chunk) const;
+  /// `held` gives the panels' element of a head's token and component.
+  template <class Held>
+  [[nodiscard]] Tensor4 extended(const Held& held, const Tensor4& added, const Chunk& chunk) const;
 
   Size size_;
-  Tensor4 keys_, values_;  // [B, Hkv, capacity, E]
+  PackedKeyValues packed_;  // with room for `capacity` keys
   std::vector<std::size_t> lengths_;
   std::vector<std::int64_t> positions_;
 };

@@ -57,13 +57,6 @@ std::array<std::size_t, 4> broadcast_strides(const Shape& own, const ScoreShape&
   return strides;
 }
 
-float bias_at(const Mask& mask, std::size_t offset) {
-  if (const auto* keep = std::get_if<NdBool>(&mask)) {
-    return keep->storage()[offset] != 0 ? 0.0F : kHidden;
-  }
-  return std::get<NdArray>(mask).storage()[offset];
-}
-
 MaskSpec spec_of(std::vector<Mask> masks, Causal causal, std::size_t free_keys) {
   MaskSpec spec;
   spec.masks = std::move(masks);
@@ -140,42 +133,77 @@ MaskRule::MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& sha
                    std::size_t free_keys)
     : MaskRule(spec_of(std::move(masks), causal, free_keys), shape) {}
 
-bool MaskRule::within_reach(std::size_t b, std::ptrdiff_t position, std::size_t j) const {
-  const auto key = static_cast<std::ptrdiff_t>(j);
-  if (!spec_.key_lengths.empty() && j >= spec_.key_lengths[b]) {
-    return false;
+MaskRule::Reach MaskRule::masked_reach(std::size_t b, std::size_t i) const {
+  const auto keys = static_cast<std::ptrdiff_t>(masked_keys_);
+  const auto between = [keys](std::ptrdiff_t key) {
+    return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(key, 0, keys));
+  };
+  const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(i) + offsets_[b];
+  std::size_t first = 0;
+  std::size_t last = spec_.key_lengths.empty() ? masked_keys_ : spec_.key_lengths[b];
+  if (spec_.causal != Causal::none) {
+    last = std::min(last, between(position + 1));
   }
-  if (spec_.causal != Causal::none && key > position) {
-    return false;
+  if (spec_.window_right && *spec_.window_right < masked_keys_) {
+    last = std::min(last, between(position + static_cast<std::ptrdiff_t>(*spec_.window_right) + 1));
   }
-  if (spec_.window_left && key < position - static_cast<std::ptrdiff_t>(*spec_.window_left)) {
-    return false;
+  if (spec_.window_left && *spec_.window_left < masked_keys_ + i) {
+    first = between(position - static_cast<std::ptrdiff_t>(*spec_.window_left));
   }
-  return !spec_.window_right || key <= position + static_cast<std::ptrdiff_t>(*spec_.window_right);
+  return {first, std::max(first, last)};
 }
 
-float MaskRule::bias(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {
-  if (j >= masked_keys_) {
-    return 0.0F;
-  }
+MaskRule::Reach MaskRule::reach(std::size_t b, std::size_t i) const {
+  return spec_.free_keys > 0 ? Reach{0, masked_keys_ + spec_.free_keys} : masked_reach(b, i);
+}
+
+bool MaskRule::has_biases() const {
+  return !spec_.masks.empty() || !spec_.alibi_slopes.empty() || spec_.free_keys > 0;
+}
+
+void MaskRule::biases(std::size_t b, std::size_t h, std::size_t i, std::size_t first,
+                      std::size_t count, float* out, std::size_t step) const {
+  const Reach within = masked_reach(b, i);
   const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(i) + offsets_[b];
-  if (!within_reach(b, position, j)) {
-    return kHidden;
+  const std::size_t masked = first < masked_keys_ ? std::min(count, masked_keys_ - first) : 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const bool hidden = n < masked && (first + n < within.first || first + n >= within.last);
+    out[n * step] = hidden ? kHidden : 0.0F;
   }
-  double sum = 0.0;
   if (!spec_.alibi_slopes.empty()) {
-    const auto distance = static_cast<double>(position - static_cast<std::ptrdiff_t>(j));
-    sum = -static_cast<double>(spec_.alibi_slopes[h]) * std::abs(distance);
+    const double slope = spec_.alibi_slopes[h];
+    for (std::size_t n = 0; n < masked; ++n) {
+      const auto distance = static_cast<double>(position - static_cast<std::ptrdiff_t>(first + n));
+      out[n * step] += within_float_range(-slope * std::abs(distance));
+    }
   }
   for (std::size_t m = 0; m < spec_.masks.size(); ++m) {
     const auto& [sb, sh, si, sj] = strides_[m];
-    const float value = bias_at(spec_.masks[m], b * sb + h * sh + i * si + j * sj);
-    if (value == kHidden) {
-      return kHidden;
+    const std::size_t row = b * sb + h * sh + i * si + first * sj;
+    if (const auto* keep = std::get_if<NdBool>(&spec_.masks[m])) {
+      const std::uint8_t* flags = keep->data() + row;
+      for (std::size_t n = 0; n < masked; ++n) {
+        if (flags[n * sj] == 0) {
+          out[n * step] = kHidden;
+        }
+      }
+    } else {
+      const float* values = std::get<NdArray>(spec_.masks[m]).data() + row;
+      for (std::size_t n = 0; n < masked; ++n) {
+        const float value = values[n * sj];
+        float& bias = out[n * step];
+        bias = value == kHidden || bias == kHidden
+                   ? kHidden
+                   : within_float_range(static_cast<double>(bias) + static_cast<double>(value));
+      }
     }
-    sum = within_float_range(sum + static_cast<double>(value));
   }
-  return within_float_range(sum);
+}
+
+float MaskRule::bias(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {
+  float one = 0;
+  biases(b, h, i, j, 1, &one, 1);
+  return one;
 }
 
 bool MaskRule::hides(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {

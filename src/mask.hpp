@@ -54,10 +54,24 @@ class MaskRule {
 
   [[nodiscard]] bool hides(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const;
 
+  /// The keys that lengths, causal and window let query i reach: first <= j < last. All of them
+  /// where some keys are free.
+  struct Reach {
+    std::size_t first, last;
+  };
+  [[nodiscard]] Reach reach(std::size_t b, std::size_t i) const;
+
+  /// Whether there is more to a query's mask than its reach.
+  [[nodiscard]] bool has_biases() const;
+
+  /// The biases of keys first, first + 1, ... of query i, `step` floats apart.
+  void biases(std::size_t b, std::size_t h, std::size_t i, std::size_t first, std::size_t count,
+              float* out, std::size_t step) const;
+
  private:
   using Strides = std::array<std::size_t, 4>;  // 0 along a broadcast axis
 
-  [[nodiscard]] bool within_reach(std::size_t b, std::ptrdiff_t position, std::size_t j) const;
+  [[nodiscard]] Reach masked_reach(std::size_t b, std::size_t i) const;
 
   MaskSpec spec_;
   std::vector<Strides> strides_;         // one for each mask

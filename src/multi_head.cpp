@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "flash.hpp"
 #include "heads.hpp"
 
 namespace softlookup {
@@ -39,15 +40,15 @@ void MultiHeadAttention::load(const StateDict& state) {
 
   if (reader.has("in_proj_weight") && config_.kdim == d && config_.vdim == d) {
     const NdArray& packed = reader.take("in_proj_weight", {3 * d, d});
-    loaded.query.weight = matrix_rows(packed, 0, d);
-    loaded.key.weight = matrix_rows(packed, d, d);
-    loaded.value.weight = matrix_rows(packed, 2 * d, d);
+    loaded.query.weight = pack(matrix_rows(packed, 0, d));
+    loaded.key.weight = pack(matrix_rows(packed, d, d));
+    loaded.value.weight = pack(matrix_rows(packed, 2 * d, d));
   } else {
-    loaded.query.weight = reader.matrix("q_proj_weight", d, d);
-    loaded.key.weight = reader.matrix("k_proj_weight", d, config_.kdim);
-    loaded.value.weight = reader.matrix("v_proj_weight", d, config_.vdim);
+    loaded.query.weight = pack(reader.matrix("q_proj_weight", d, d));
+    loaded.key.weight = pack(reader.matrix("k_proj_weight", d, config_.kdim));
+    loaded.value.weight = pack(reader.matrix("v_proj_weight", d, config_.vdim));
   }
-  loaded.output.weight = reader.matrix("out_proj.weight", d, d);
+  loaded.output.weight = pack(reader.matrix("out_proj.weight", d, d));
   if (config_.bias) {
     const NdArray& packed = reader.take("in_proj_bias", {3 * d});
     loaded.query.bias = elements(packed, 0, d);
@@ -121,11 +122,13 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
     }
   };
   const auto& [to_query, to_key, to_value, to_output, bias_k, bias_v] = *parameters_;
+  const bool fast = options.branch != Branch::plain && trace == nullptr;
+  const auto project = fast ? fast_linear : plain_linear;
 
   // 1. project: (B, n, D) -> (B, n, D), three times
-  const Tensor3 q = linear(query, to_query);
-  const Tensor3 k = append_keys(linear(key, to_key), bias_k);
-  const Tensor3 v = append_keys(linear(value, to_value), bias_v);
+  const Tensor3 q = project(query, to_query);
+  const Tensor3 k = append_keys(project(key, to_key), bias_k);
+  const Tensor3 v = append_keys(project(value, to_value), bias_v);
   note("query", "query W_Qᵀ + b_Q", q);
   note("key", "key W_Kᵀ + b_K", k);
   note("value", "value W_Vᵀ + b_V", v);
@@ -140,8 +143,8 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
 
   // 3. attend, each head on its own
   Trace inner;
-  AttentionResult attended = attention(q_heads, k_heads, v_heads, visibility(key, options),
-                                       trace != nullptr ? &inner : nullptr);
+  AttentionResult attended = attend(q_heads, k_heads, v_heads, visibility(key, options),
+                                    options.branch, trace != nullptr ? &inner : nullptr);
   if (trace != nullptr) {
     trace->append(inner, {{"output", "heads"}});
   }
@@ -151,7 +154,7 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
   note("merged", "heads side by side", merged);
 
   // 5. mix the heads
-  Tensor3 output = linear(merged, to_output);
+  Tensor3 output = project(merged, to_output);
   note("output", "merged W_Oᵀ + b_O", output);
   return {std::move(output), std::move(attended.weights)};
 }
@@ -188,7 +191,7 @@ MultiHeadAttention::Result MultiHeadAttention::forward_head_by_head(
       return whole.size() == 0 ? Tensor1() : elements(whole, h * head_dim, head_dim);
     };
     const auto project = [&](const Tensor3& x, const Projection& projection) {
-      return linear(x, matrix_rows(projection.weight, h * head_dim, head_dim),
+      return linear(x, unpack_rows(projection.weight, h * head_dim, head_dim),
                     of_head(projection.bias));  // [B, n, D / H]
     };
     const Tensor3 k = append_keys(project(key, to_key), of_head(bias_k));
@@ -202,7 +205,7 @@ MultiHeadAttention::Result MultiHeadAttention::forward_head_by_head(
     copy_head(head.output, outputs, h);
     copy_head(head.weights, weights, h);
   }
-  return {linear(merge_heads(outputs), to_output), std::move(weights)};
+  return {plain_linear(merge_heads(outputs), to_output), std::move(weights)};
 }
 
 std::size_t MultiHeadAttention::parameter_count() const {

@@ -27,6 +27,7 @@ struct MultiHeadOptions {
   std::vector<Mask> masks;       // each broadcasts to [B, H, L, S]
   std::optional<Mask> key_mask;  // [B, S]
   Causal causal = Causal::none;
+  Branch branch = Branch::plain;
 };
 
 /// Multi-head attention (Vaswani et al. 2017, 3.2.2): three projections, H heads side by side, one
@@ -44,7 +45,8 @@ class MultiHeadAttention {
   void require_shapes(const Shape& query, const Shape& key, const Shape& value) const;
 
   /// query [B, L, D], key [B, S, kdim], value [B, S, vdim] -> output [B, L, D] and weights
-  /// [B, H, L, S + added keys]. Throws SHAPE, MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL, STATE_DICT.
+  /// [B, H, L, S + added keys], none on the fast branch. A trace is of the plain one. Throws SHAPE,
+  /// MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL, STATE_DICT.
   struct Result {
     Tensor3 output;
     Tensor4 weights;

@@ -8,6 +8,7 @@
 
 #include "attention.hpp"
 #include "error.hpp"
+#include "flash.hpp"
 #include "heads.hpp"
 #include "rms_norm.hpp"
 #include "trace.hpp"
@@ -239,12 +240,10 @@ AttentionOutputs attention(const AttentionInputs& inputs, const AttentionAttribu
   // 3. attend
   const auto& stage = attributes.qk_matmul_output;
   Trace trace;
-  const AttentionResult attended =
-      softlookup::attention(q, k, v, options, stage ? &trace : nullptr);
-
   AttentionOutputs outputs;
-  outputs.y = as_given(attended.output, rank);
+  outputs.y = as_given(flash_attention(q, k, v, options), rank);
   if (stage) {
+    softlookup::attention(q, k, v, options, &trace);
     outputs.qk_matmul_output = pass(trace, pass_of(*stage, options.softcap.has_value()));
   }
   if (has_past) {

@@ -14,18 +14,6 @@ namespace {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-void require_valid_sinks(const std::vector<float>& sinks, std::size_t heads) {
-  if (!sinks.empty() && sinks.size() != heads) {
-    throw Error(ErrorCode::SHAPE, {"sinks [", std::to_string(sinks.size()),
-                                   "], expected H = ", std::to_string(heads)});
-  }
-  for (const float sink : sinks) {
-    if (!std::isfinite(sink)) {
-      throw Error(ErrorCode::OPTION, {"sinks must be finite numbers"});
-    }
-  }
-}
-
 /// The sink of the head that row r of [B, H, L] belongs to, -Infinity (no part) without sinks.
 float sink_of_row(const std::vector<float>& sinks, const Tensor3& rows, std::size_t r) {
   return sinks.empty() ? kHidden : sinks[r / rows.shape(2) % rows.shape(1)];
@@ -38,6 +26,18 @@ double shifted_exp(float logit, float max) {
 }
 
 }  // namespace
+
+void require_valid_sinks(const std::vector<float>& sinks, std::size_t heads) {
+  if (!sinks.empty() && sinks.size() != heads) {
+    throw Error(ErrorCode::SHAPE, {"sinks [", std::to_string(sinks.size()),
+                                   "], expected H = ", std::to_string(heads)});
+  }
+  for (const float sink : sinks) {
+    if (!std::isfinite(sink)) {
+      throw Error(ErrorCode::OPTION, {"sinks must be finite numbers"});
+    }
+  }
+}
 
 Tensor3 row_max(const Tensor4& scores) {
   const auto& shape = scores.shape();

@@ -16,6 +16,9 @@ namespace softlookup {
 /// (Xiao et al. 2023; gpt-oss), so that rows sum to less than 1.
 void softmax(Tensor4& scores, Trace* trace, const std::vector<float>& sinks = {});
 
+/// Throws SHAPE unless there is a sink for each head, or none, OPTION unless they are finite.
+void require_valid_sinks(const std::vector<float>& sinks, std::size_t heads);
+
 /// The same with the mask applied before: the pass "masked", then the passes above.
 void masked_softmax(Tensor4& scores, const MaskRule& rule, Trace* trace,
                     const std::vector<float>& sinks = {});

@@ -48,7 +48,7 @@ export function groupedQueryAttentionOver(raw: Raw): GroupedQueryAttentionConstr
         raw.attendGroupedQuery(
           Owned.handle(this, raw, kind, "this"),
           toRawTensor(x, "x"),
-          toRawCall(raw, options, ["needWeights"]),
+          toRawCall(raw, options, ["needWeights", "fast"]),
         ),
       );
     }

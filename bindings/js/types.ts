@@ -74,7 +74,10 @@ export interface CacheChunk {
 }
 
 export interface AttentionCallOptions extends AttentionOptions, CacheChunk {
-  /** Return the weights [B, H, L, S] too. Default false. */
+  /**
+   * Return the weights [B, H, L, S] too. Default false: the output comes from a tiled kernel that never holds them.
+   * Asking for them changes no bit of the output; they cost a second computation, pass by pass.
+   */
   needWeights?: boolean | undefined;
   /** Write the output here instead of into a fresh array. */
   out?: Float32Array | undefined;
@@ -444,6 +447,11 @@ export interface GroupedQueryOptions extends CacheChunk {
 export interface GroupedQueryCallOptions extends GroupedQueryOptions {
   /** Return the weights [B, Hq, L, S] too. Default false. */
   needWeights?: boolean | undefined;
+  /**
+   * The fast branch: a tiled kernel, in float32, that never holds the weights. Default true; false computes pass by
+   * pass, as `trace` does, each pass adding up in double. The outputs agree to 2e-6 on unit-scale inputs.
+   */
+  fast?: boolean | undefined;
 }
 
 /** In the names of the lesson; q_norm and k_norm, q_rope and k_rope where configured. */

@@ -1,5 +1,6 @@
 #include "attention.hpp"
 #include "catch.hpp"
+#include "flash.hpp"
 #include "golden.hpp"
 #include "support.hpp"
 
@@ -27,6 +28,8 @@ void check_attention(const GoldenCase& golden, GoldenCheck& check, Causal causal
   const auto result = attention(tensor4(golden.input("q")), tensor4(golden.input("k")),
                                 tensor4(golden.input("v")), options_of(golden, causal));
   check("output", numbers(result.output));
+  check("output", numbers(flash_attention(tensor4(golden.input("q")), tensor4(golden.input("k")),
+                                          tensor4(golden.input("v")), options_of(golden, causal))));
   check("weights", numbers(result.weights));
 }
 

@@ -98,7 +98,10 @@ void run_forward(const GoldenCase& golden, GoldenCheck& check) {
   const GroupedQueryAttention module = module_of(golden);
   const Numbers& x = golden.input("x");
   const std::vector<double>& steps = golden.params.at("steps");
-  KVCache cache({x.shape[0], module.config().num_kv_heads, module.config().head_dim, x.shape[1]});
+  const KVCache empty(
+      {x.shape[0], module.config().num_kv_heads, module.config().head_dim, x.shape[1]});
+  KVCache cache = empty;
+  KVCache fast_cache = empty;
   std::size_t first = 0;
   for (std::size_t t = 0; t < steps.size(); ++t) {
     const auto count = static_cast<std::size_t>(steps[t]);
@@ -129,6 +132,10 @@ void run_forward(const GoldenCase& golden, GoldenCheck& check) {
     }
     CHECK(compared >= 4);
     CHECK(other_bits(result.output, Tensor3(trace.steps().back().tensor)) == "");
+    options.cache = &fast_cache;
+    options.branch = Branch::fast;
+    check(prefix + "output",
+          numbers(module.forward(tensor3(tokens_of(x, first, count)), options).output));
     first += count;
   }
   if (golden.outputs.count("cos") != 0) {

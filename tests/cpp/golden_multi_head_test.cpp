@@ -75,6 +75,9 @@ void run_multi_head(const GoldenCase& golden, GoldenCheck& check) {
   check("output", batch_first(numbers(result.output)));
   check("weights", golden.flag("average_attn_weights") ? numbers(average_heads(result.weights))
                                                        : numbers(result.weights));
+  options.branch = Branch::fast;
+  check("output",
+        batch_first(numbers(module_of(golden).forward(query, key, value, options).output)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "additive.hpp"
 #include "attention.hpp"
 #include "catch.hpp"
+#include "flash.hpp"
 #include "golden.hpp"
 #include "linear_attention.hpp"
 #include "support.hpp"
@@ -72,6 +73,8 @@ void run_attention(const GoldenCase& golden, GoldenCheck& check) {
                                 tensor4(golden.input("v")), options);
   check("weights", numbers(result.weights));
   check("output", numbers(result.output));
+  check("output", numbers(flash_attention(tensor4(golden.input("q")), tensor4(golden.input("k")),
+                                          tensor4(golden.input("v")), options)));
 }
 
 }  // namespace

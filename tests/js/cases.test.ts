@@ -1129,7 +1129,7 @@ describe("errors", () => {
   test("what does not fit into memory is an error like any other", () => {
     expectError(() => masks.causal(2 ** 17), "OUT_OF_MEMORY", /131072/);
     expectError(
-      () => scaledDotProductAttention(zeros([2 ** 16, 1]), zeros([2 ** 16, 1]), zeros([2 ** 16, 1])),
+      () => scaledDotProductAttention.trace(zeros([2 ** 16, 1]), zeros([2 ** 16, 1]), zeros([2 ** 16, 1])),
       "OUT_OF_MEMORY",
       /65536/,
     );

@@ -89,6 +89,15 @@ export function expectClose(
   ).toEqual([]);
 }
 
+/** Two tensors of one shape. */
+export function expectAgree(got: Tensor, want: Tensor, tolerance = branches): void {
+  expect(got.shape).toEqual(want.shape);
+  expectClose(got.data, want.data, tolerance);
+}
+
+/** How far the fast branch may lie from the passes of a trace, on unit-scale inputs. */
+export const branches: Tolerance = { abs: 2e-6, rel: 2e-6 };
+
 /** Hand-computed numbers, written with six digits. */
 export const byHand: Tolerance = { abs: 1e-5, rel: 0 };
 

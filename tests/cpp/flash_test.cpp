@@ -1,0 +1,331 @@
+#include "flash.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "catch.hpp"
+#include "heads.hpp"
+#include "kernel.hpp"
+#include "kv_cache.hpp"
+#include "linear.hpp"
+#include "support.hpp"
+
+using namespace softlookup;
+
+namespace {
+
+struct Inputs {
+  Tensor4 q, k, v;
+};
+
+Inputs inputs(RandomInput& random, const ScoreShape& shape, std::size_t head_dim,
+              std::size_t value_dim, std::size_t kv_heads = 1) {
+  const auto [batch, heads, queries, keys] = shape;
+  return {random.tensor4({batch, heads, queries, head_dim}),
+          random.tensor4({batch, kv_heads, keys, head_dim}),
+          random.tensor4({batch, kv_heads, keys, value_dim})};
+}
+
+Tensor4 flash(const Inputs& in, const AttentionOptions& options = {}) {
+  return flash_attention(in.q, in.k, in.v, options);
+}
+
+/// Query i alone, at the place that it has among all.
+Tensor4 row_alone(const Inputs& in, AttentionOptions options, std::size_t i) {
+  Tensor4 q = Tensor4::from_shape({in.q.shape(0), in.q.shape(1), 1, in.q.shape(3)});
+  for (std::size_t b = 0; b < q.shape(0); ++b) {
+    for (std::size_t h = 0; h < q.shape(1); ++h) {
+      std::copy_n(&in.q(b, h, i, 0), q.shape(3), &q(b, h, 0, 0));
+    }
+  }
+  options.query_offsets.assign(q.shape(0), static_cast<std::ptrdiff_t>(i));
+  return flash_attention(q, in.k, in.v, options);
+}
+
+std::string other_row_bits(const Tensor4& whole, const Tensor4& row, std::size_t i) {
+  for (std::size_t b = 0; b < whole.shape(0); ++b) {
+    for (std::size_t h = 0; h < whole.shape(1); ++h) {
+      const std::string other = other_bits(&whole(b, h, i, 0), &row(b, h, 0, 0), whole.shape(3));
+      if (!other.empty()) {
+        return "row " + std::to_string(i) + ": " + other;
+      }
+    }
+  }
+  return "";
+}
+
+// Around the eight lanes, the blocks of 128 keys and the 64 queries that share one.
+const std::vector<std::size_t> kQueryEdges = {1, 3, 7, 8, 9, 16, 17, 63, 64, 65, 73};
+const std::vector<std::size_t> kKeyEdges = {1, 2, 5, 8, 9, 127, 128, 129, 261};
+const std::vector<std::size_t> kWidths = {1, 3, 7, 8, 9, 17, 33};
+
+}  // namespace
+
+TEST_CASE("flash: every tile edge, against the oracle") {
+  RandomInput random(1);
+  std::size_t turn = 0;
+  for (const std::size_t queries : kQueryEdges) {
+    for (const std::size_t keys : kKeyEdges) {
+      const std::size_t head_dim = kWidths[turn % kWidths.size()];
+      const std::size_t value_dim = kWidths[(turn / 2 + 3) % kWidths.size()];
+      CAPTURE(queries, keys, head_dim, value_dim);
+      ++turn;
+      const Inputs in = inputs(random, {1, 2, queries, keys}, head_dim, value_dim);
+      for (const Causal causal : {Causal::none, Causal::top_left, Causal::bottom_right}) {
+        const oracle::Passes want = oracle::attention(numbers(in.q), numbers(in.k), numbers(in.v),
+                                                      oracle_bias({}, causal, queries, keys));
+        CHECK(mismatch(numbers(flash(in, with({}, causal))), want.output, kContract) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("flash: the tail of the last tile counts for nothing") {
+  for (const std::size_t keys : kKeyEdges) {
+    for (const std::size_t queries : kQueryEdges) {
+      for (const std::size_t width : {1, 3, 5, 8, 17}) {
+        CAPTURE(keys, queries, width);
+        const Inputs in{xt::zeros<float>({1UL, 1UL, queries, width}),
+                        xt::zeros<float>({1UL, 1UL, keys, width}),
+                        xt::ones<float>({1UL, 1UL, keys, width})};
+        const Tensor4 output = flash(in);
+        CHECK(std::all_of(output.begin(), output.end(), [](float x) { return x == 1.0F; }));
+      }
+    }
+  }
+}
+
+TEST_CASE("flash: every kind of mask, against the passes") {
+  RandomInput random(2);
+  for (std::size_t round = 0; round < 60; ++round) {
+    const std::size_t batch = random.between(1, 2), kv_heads = random.between(1, 2);
+    const std::size_t heads = kv_heads * random.between(1, 3);
+    const std::size_t queries = random.between(1, 20);
+    const std::size_t keys = random.between(1, round % 5 == 0 ? 300 : 20);
+    AttentionOptions options;
+    options.alignment = Alignment::bottom_right;
+    if (random.chance(0.4)) {
+      options.masks.emplace_back(random.keep({batch, 1, queries, keys}, 0.6));
+    }
+    if (random.chance(0.4)) {
+      options.masks.emplace_back(random.bias({heads, 1, keys}, 0.8));
+    }
+    if (random.chance(0.3)) {
+      options.causal = random.chance(0.5) ? Causal::bottom_right : Causal::top_left;
+    }
+    if (random.chance(0.3)) {
+      options.window_left = random.between(0, 9);
+    }
+    if (random.chance(0.3)) {
+      options.window_right = random.between(0, 9);
+    }
+    if (random.chance(0.3)) {
+      options.key_lengths = std::vector<std::size_t>(batch, random.between(0, keys));
+    }
+    if (random.chance(0.3)) {
+      options.alibi_slopes.assign(heads, 0.25F);
+    }
+    if (random.chance(0.3)) {
+      options.sinks.assign(heads, 0.5F);
+    }
+    if (random.chance(0.3)) {
+      options.softcap = 4.0F;
+    }
+    if (random.chance(0.3)) {
+      options.free_keys = 1;
+      options.key_lengths.clear();
+      options.masks.clear();
+    }
+    if (random.chance(0.3)) {
+      options.scale = -0.5F;
+    }
+    CAPTURE(round, batch, heads, kv_heads, queries, keys);
+    const Inputs in = inputs(random, {batch, heads, queries, keys}, random.between(1, 20),
+                             random.between(1, 20), kv_heads);
+    CHECK(mismatch(numbers(flash(in, options)),
+                   numbers(attention(in.q, in.k, in.v, options).output), kContract) == "");
+  }
+}
+
+TEST_CASE("flash: a row has its own bits, however many there are") {
+  RandomInput random(3);
+  const Inputs in = inputs(random, {2, 4, 70, 70}, 12, 9, 2);
+  AttentionOptions windowed = with({}, Causal::square);
+  windowed.window_left = 11;
+  AttentionOptions masked = with({random.keep({1, 70}, 0.7)}, Causal::square);
+  for (const AttentionOptions& options : {with({}, Causal::square), windowed, masked}) {
+    const Tensor4 whole = flash(in, options);
+    for (std::size_t i = 0; i < 70; ++i) {
+      CHECK(other_row_bits(whole, row_alone(in, options, i), i) == "");
+    }
+  }
+}
+
+TEST_CASE("flash: what is hidden changes no bit") {
+  RandomInput random(4);
+  const std::size_t length = 140;
+  const Inputs clean = inputs(random, {1, 2, length, length}, 8, 8);
+  for (const float rubbish : {kNaN, kInf, -kInf, kMaxFloat, 1e30F}) {
+    for (const std::size_t cut : {0, 7, 8, 63, 64, 127, 128}) {
+      CAPTURE(rubbish, cut);
+      Inputs other = clean;
+      for (std::size_t j = cut + 1; j < length; ++j) {
+        std::fill_n(&other.k(0, 0, j, 0), 8, rubbish);
+        std::fill_n(&other.v(0, 0, j, 0), 8, rubbish);
+      }
+      const Tensor4 before = flash(clean, with({}, Causal::square));
+      const Tensor4 after = flash(other, with({}, Causal::square));
+      for (std::size_t h = 0; h < 2; ++h) {
+        CHECK(other_bits(&after(0, h, 0, 0), &before(0, h, 0, 0), (cut + 1) * 8) == "");
+      }
+      // Few queries take another way.
+      for (const std::size_t i : {cut, cut / 2}) {
+        CHECK(other_row_bits(before, row_alone(other, with({}, Causal::square), i), i) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("flash: infinities and NaN that are seen come out as the passes have them") {
+  RandomInput random(5);
+  for (const float seen : {kNaN, kInf, -kInf}) {
+    for (const std::size_t queries : {2, 9}) {
+      Inputs in = inputs(random, {1, 1, queries, 9}, 4, 4);
+      in.v(0, 0, 3, 1) = seen;
+      in.k(0, 0, 5, 2) = seen;
+      CHECK(mismatch(numbers(flash(in)), numbers(attention(in.q, in.k, in.v, {}).output),
+                     kContract) == "");
+    }
+  }
+}
+
+TEST_CASE("flash: numbers that float32 cannot hold on the way") {
+  for (const std::size_t queries : {1, 8}) {
+    CAPTURE(queries);
+    const auto same = [queries](float x) {
+      return tensor4({1, 1, queries, 1}, std::vector<float>(queries, x));
+    };
+    const auto all = [queries](float want, const Tensor4& output) {
+      CAPTURE(want);
+      CHECK(mismatch(numbers(output),
+                     numbers(tensor4({1, 1, queries, 1}, std::vector<float>(queries, want))),
+                     {0, 1e-6}) == "");
+    };
+    // scores beyond the largest float are that float, and equal ones share
+    all(2, flash_attention(same(1e30F), tensor4({1, 1, 2, 1}, {1e30F, 1e30F}), tokens({1, 3}), {}));
+    all(2,
+        flash_attention(same(1e30F), tensor4({1, 1, 2, 1}, {-1e30F, -1e30F}), tokens({1, 3}), {}));
+    // a sum of values overflows, their mean does not
+    all(kMaxFloat, flash_attention(same(0), tensor4({1, 1, 2, 1}, {0, 0}),
+                                   tokens({kMaxFloat, kMaxFloat}), {}));
+    all(0.731059F,
+        flash_attention(same(1), tensor4({1, 1, 2, 1}, {-200000, -200001}), tokens({1, 0}), {}));
+  }
+}
+
+TEST_CASE("flash: heads of 512 numbers") {
+  RandomInput random(6);
+  const Inputs in = inputs(random, {1, 1, 17, 40}, 512, 512);
+  CHECK(mismatch(numbers(flash(in)),
+                 oracle::attention(numbers(in.q), numbers(in.k), numbers(in.v)).output,
+                 kContract) == "");
+}
+
+TEST_CASE("flash: a key/value head is shared as if it were repeated") {
+  RandomInput random(7);
+  for (const std::size_t queries : {1, 3, 11}) {
+    const Inputs in = inputs(random, {2, 6, queries, 20}, 5, 7, 2);
+    const Inputs repeated{in.q, repeat_kv(in.k, 3), repeat_kv(in.v, 3)};
+    CHECK(other_bits(flash(in), flash(repeated)) == "");
+  }
+}
+
+TEST_CASE("kernel: exp of differences to the maximum") {
+  for (std::size_t form = 0; form < 2; ++form) {
+    const std::size_t step = form == 0 ? 1 : kPanel;
+    std::vector<float> differences = {0, -87.5F, -88.1F, -1000, -kInf, kNaN};
+    for (float x = -0.01F; x > -87; x *= 1.03F) {
+      differences.push_back(x);
+    }
+    std::vector<float> scores((differences.size() + 3) * step, -kInf);
+    for (std::size_t n = 0; n < differences.size(); ++n) {
+      scores[n * step] = differences[n];
+    }
+    std::vector<float> max(kPanel, -kInf), sums(4 * kPanel), shrink(kPanel);
+    (form == 0 ? kernel::soften_row : kernel::soften_lanes)(scores.data(), differences.size(),
+                                                            max.data(), sums.data(), shrink.data());
+    CHECK(max[0] == 0.0F);
+    CHECK(shrink[0] == 0.0F);
+    CHECK(scores[0] == 1.0F);
+    CHECK(scores[2 * step] == 0.0F);
+    CHECK(scores[3 * step] == 0.0F);
+    CHECK(scores[4 * step] == 0.0F);
+    CHECK(std::isnan(scores[5 * step]));
+    for (std::size_t n = 6; n < differences.size(); ++n) {
+      const double want = std::exp(static_cast<double>(differences[n]));
+      CAPTURE(differences[n]);
+      // the argument is rounded once, at 2^-24 of itself
+      CHECK(std::fabs(static_cast<double>(scores[n * step]) / want - 1) <
+            2e-7 + 1.2e-7 * std::fabs(static_cast<double>(differences[n])));
+    }
+  }
+}
+
+TEST_CASE("fast linear: against the oracle, each row with its own bits") {
+  RandomInput random(8);
+  for (const std::size_t rows : {1, 4, 7, 8, 9, 19}) {
+    for (const std::size_t out : {1, 8, 13, 40}) {
+      for (const std::size_t in : {1, 9, 64}) {
+        CAPTURE(rows, out, in);
+        const Tensor3 x = random.tensor3({1, rows, in});
+        const Tensor3 weight = random.tensor3({1, out, in});
+        const Tensor3 bias = random.tensor3({1, 1, out});
+        Projection projection;
+        projection.weight = Panels(out, in);
+        for (std::size_t row = 0; row < out; ++row) {
+          projection.weight.set_row(row, &weight(0, row, 0));
+        }
+        projection.bias = Tensor1::from_shape({out});
+        std::copy(bias.begin(), bias.end(), projection.bias.begin());
+        const Tensor3 y = fast_linear(x, projection);
+        const Numbers want = oracle::linear(numbers(x), reshaped(numbers(weight), {out, in}),
+                                            reshaped(numbers(bias), {out}));
+        // float32 rounds once a term
+        CHECK(mismatch(numbers(y), want, {std::ldexp(static_cast<double>(in), -24), 1e-6}) == "");
+        CHECK(mismatch(numbers(plain_linear(x, projection)), want, {0, 1e-7}) == "");
+        Tensor3 last = Tensor3::from_shape({1, 1, in});
+        std::copy_n(&x(0, rows - 1, 0), in, last.data());
+        const Tensor3 alone = fast_linear(last, projection);
+        CHECK(other_bits(alone.data(), &y(0, rows - 1, 0), out) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("mask: a reach is what nothing else hides") {
+  RandomInput random(9);
+  for (std::size_t round = 0; round < 100; ++round) {
+    const std::size_t queries = random.between(1, 6), keys = random.between(0, 8);
+    MaskSpec spec;
+    spec.causal = random.chance(0.5) ? Causal::bottom_right : Causal::none;
+    spec.alignment = Alignment::bottom_right;
+    if (random.chance(0.5)) {
+      spec.window_left = random.between(0, 5);
+    }
+    if (random.chance(0.5)) {
+      spec.window_right = random.between(0, 5);
+    }
+    if (random.chance(0.5)) {
+      spec.key_lengths = {random.between(0, keys)};
+    }
+    const MaskRule rule(spec, {1, 1, queries, keys});
+    CHECK_FALSE(rule.has_biases());
+    for (std::size_t i = 0; i < queries; ++i) {
+      const MaskRule::Reach reach = rule.reach(0, i);
+      for (std::size_t j = 0; j < keys; ++j) {
+        CHECK(rule.hides(0, 0, i, j) == !(j >= reach.first && j < reach.last));
+      }
+    }
+  }
+}

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "float_range.hpp"
+
 namespace softlookup {
 
 Tensor3 linear(const Tensor3& x, const Tensor2& weight, const Tensor1& bias) {
@@ -15,7 +17,7 @@ Tensor3 linear(const Tensor3& x, const Tensor2& weight, const Tensor1& bias) {
         for (std::size_t column = 0; column < weight.shape(1); ++column) {
           sum += static_cast<double>(x(b, i, column)) * static_cast<double>(weight(row, column));
         }
-        y(b, i, row) = static_cast<float>(sum);
+        y(b, i, row) = to_float(sum);
       }
     }
   }

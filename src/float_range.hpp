@@ -14,7 +14,7 @@ inline float within_float_range(double value) {
 }
 
 /// The same for a finite number; an infinity, which only an input can have brought in, stays one.
-inline float to_float(double value) {
+[[gnu::noinline]] inline float to_float(double value) {
   return std::isinf(value) ? static_cast<float>(value) : within_float_range(value);
 }
 

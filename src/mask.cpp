@@ -107,7 +107,7 @@ MaskRule::MaskRule(MaskSpec spec, const ScoreShape& shape)
                                     " exceed S = ", std::to_string(all_keys)});
   }
   require_length(spec_.alibi_slopes.size(), heads, "alibiSlopes", "H");
-  require_length(spec_.key_lengths.size(), batch, "lengths", "B");
+  require_length(spec_.key_lengths.size(), batch, "keyLengths", "B");
   require_length(spec_.query_offsets.size(), batch, "offsets", "B");
   for (const float slope : spec_.alibi_slopes) {
     if (!std::isfinite(slope)) {
@@ -116,7 +116,7 @@ MaskRule::MaskRule(MaskSpec spec, const ScoreShape& shape)
   }
   for (const std::size_t length : spec_.key_lengths) {
     if (length > masked_keys_) {
-      throw Error(ErrorCode::OPTION, {"lengths: ", std::to_string(length),
+      throw Error(ErrorCode::OPTION, {"keyLengths: ", std::to_string(length),
                                       " exceeds S = ", std::to_string(masked_keys_)});
     }
   }

@@ -7,7 +7,6 @@ import {
   linearAttention,
   rmsNorm,
   rope,
-  scaledDotProductAttention,
   zeros,
 } from "softlookup";
 import { Attention } from "softlookup/onnx";

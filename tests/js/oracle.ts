@@ -13,11 +13,21 @@ export interface Lookup {
   weights: Float64Array; // [B, Hq, L, S]
 }
 
+/** What is done to scores besides a bias. */
+export interface Form {
+  /** Default 1/√E. */
+  scale?: number | undefined;
+  softcap?: number | undefined;
+  /** [Hq] */
+  sinks?: ArrayLike<number> | undefined;
+}
+
 /** q [B, Hq, L, E], k [B, Hkv, S, E], v [B, Hkv, S, Ev] */
-export function attend(q: Numbers, k: Numbers, v: Numbers, bias: Bias, scale?: number): Lookup {
+export function attend(q: Numbers, k: Numbers, v: Numbers, bias: Bias, form: Form = {}): Lookup {
   const [B, Hq, L, E] = sizes(q);
   const [, Hkv, S, Ev] = sizes(v);
-  const factor = scale ?? 1 / Math.sqrt(E);
+  const { scale = 1 / Math.sqrt(E), softcap, sinks } = form;
+  const capped = (score: number) => (softcap === undefined ? score : softcap * Math.tanh(score / softcap));
   const output = new Float64Array(B * Hq * L * Ev);
   const weights = new Float64Array(B * Hq * L * S);
   for (let b = 0; b < B; b++) {
@@ -26,8 +36,14 @@ export function attend(q: Numbers, k: Numbers, v: Numbers, bias: Bias, scale?: n
       for (let i = 0; i < L; i++) {
         const row = (b * Hq + h) * L + i;
         const seen = Array.from({ length: S }, (_, j) => j).filter((j) => bias(b, h, i, j) !== -Infinity);
-        const scores = seen.map((j) => factor * dot(q, row * E, k, (kv * S + j) * E, E) + bias(b, h, i, j));
-        softmax(scores).forEach((weight, position) => {
+        const scores = seen.map(
+          (j) => capped(scale * dot(q, row * E, k, (kv * S + j) * E, E)) + bias(b, h, i, j),
+        );
+        const sink = sinks === undefined ? [] : [read(sinks, h)]; // one more logit, whose weight goes nowhere
+        softmax([...scores, ...sink]).forEach((weight, position) => {
+          if (position === seen.length) {
+            return;
+          }
           const j = seen[position] as number;
           weights[row * S + j] = weight;
           for (let c = 0; c < Ev; c++) {

@@ -56,6 +56,74 @@ export function attend(q: Numbers, k: Numbers, v: Numbers, bias: Bias, form: For
   return { output, weights };
 }
 
+/** What a grouped-query attention is made of: weights [out, in], norms [E] where there are any. */
+export interface GroupedQuery {
+  numHeads: number;
+  numKvHeads: number;
+  headDim: number;
+  query: Numbers;
+  key: Numbers;
+  value: Numbers;
+  output: Numbers;
+  norms?: { query: Numbers; key: Numbers; eps: number } | undefined;
+  /** Features a and b of pair i at position p turn by p · theta^(−2i / dims). */
+  rope?: { theta: number; dims: number; pair: (i: number) => [a: number, b: number] } | undefined;
+}
+
+/** Causal self-attention of x [L, hidden], the first token at position `start` -> [L, hidden] */
+export function groupedQuery(layer: GroupedQuery, x: Numbers, start = 0): Float64Array {
+  const { numHeads, numKvHeads, headDim: E, norms, rope } = layer;
+  const L = x.shape[0] as number;
+  const heads = (weight: Numbers, count: number, norm?: Numbers): Numbers => {
+    const tokens = project(x, weight);
+    const split = new Float64Array(tokens.length);
+    for (let h = 0; h < count; h++) {
+      for (let i = 0; i < L; i++) {
+        const head = tokens.slice((i * count + h) * E, (i * count + h + 1) * E);
+        if (norm && norms) {
+          const size = Math.sqrt(head.reduce((sum, value) => sum + (value * value) / E, norms.eps));
+          head.forEach((value, e) => {
+            head[e] = (value / size) * read(norm.data, e);
+          });
+        }
+        split.set(head, (h * L + i) * E);
+      }
+    }
+    return { data: split, shape: [1, count, L, E] };
+  };
+  const turned = (head: Numbers): Numbers => {
+    const data = Float64Array.from(head.data);
+    for (let token = 0; rope && token < data.length / E; token++) {
+      for (let pair = 0; pair < rope.dims / 2; pair++) {
+        const [a, b] = rope.pair(pair).map((feature) => token * E + feature) as [number, number];
+        const angle = (start + (token % L)) * rope.theta ** ((-2 * pair) / rope.dims);
+        const [one, two] = [read(head.data, a), read(head.data, b)];
+        data[a] = one * Math.cos(angle) - two * Math.sin(angle);
+        data[b] = two * Math.cos(angle) + one * Math.sin(angle);
+      }
+    }
+    return { data, shape: head.shape };
+  };
+  const q = turned(heads(layer.query, numHeads, norms?.query));
+  const k = turned(heads(layer.key, numKvHeads, norms?.key));
+  const v = heads(layer.value, numKvHeads);
+  const { output } = attend(q, k, v, (_b, _h, i, j) => (j <= i ? 0 : -Infinity));
+  const merged = new Float64Array(output.length);
+  output.forEach((value, place) => {
+    const [h, i, e] = [Math.floor(place / (L * E)), Math.floor(place / E) % L, place % E];
+    merged[(i * numHeads + h) * E + e] = value;
+  });
+  return project({ data: merged, shape: [L, numHeads * E] }, layer.output);
+}
+
+/** x [L, in] and weight [out, in] -> [L, out] */
+function project(x: Numbers, weight: Numbers): Float64Array {
+  const [out, width] = weight.shape as [number, number];
+  return Float64Array.from({ length: (x.shape[0] as number) * out }, (_, n) =>
+    dot(x, Math.floor(n / out) * width, weight, (n % out) * width, width),
+  );
+}
+
 /** As in a textbook, without a guard: a row of -Infinity gives NaN. */
 export function plainSoftmax(scores: readonly number[]): number[] {
   const exponentials = scores.map((score) => Math.exp(score - Math.max(...scores)));

@@ -14,15 +14,8 @@ import {
   type CausalAlignment,
   type Tensor,
 } from "softlookup";
-import {
-  attend,
-  broadcast,
-  isVisible,
-  normalNumbers,
-  uniformNumbers,
-  type Bias,
-  type Causality,
-} from "./oracle.js";
+import { check, maskForms, maskOf, normal, range, rubbishes, seeds, type MaskForm } from "./arbitrary.js";
+import { attend, broadcast, isVisible, uniformNumbers, type Bias, type Causality } from "./oracle.js";
 import {
   at,
   expectClose,
@@ -40,8 +33,6 @@ leavesNothingAlive();
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
 
 const unitScale = { abs: 2e-6, rel: 0 };
-const product = (sizes: readonly number[]) => sizes.reduce((total, size) => total * size, 1);
-const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 interface Problem {
   q: Tensor; // [B, Hq, L, E]
@@ -63,25 +54,6 @@ interface Extras {
   align: CausalAlignment;
 }
 
-const normal = (seed: number, ...shape: number[]) => flat(normalNumbers(product(shape), seed), ...shape);
-
-/** A mask of the given shape, about a third of it hidden. */
-function maskOf(kind: "boolean" | "additive", shape: readonly number[], seed: number): Tensor | BoolTensor {
-  const uniform = uniformNumbers(seed);
-  const hidden = range(product(shape)).map(() => uniform() < 0.35);
-  const biases = normalNumbers(hidden.length, seed + 1);
-  return kind === "boolean"
-    ? flatBool(
-        hidden.map((hides) => !hides),
-        ...shape,
-      )
-    : flat(
-        hidden.map((hides, i) => (hides ? -Infinity : (biases[i] as number))),
-        ...shape,
-      );
-}
-
-const seeds = fc.integer({ min: 0, max: 2 ** 30 });
 const sizes = fc.record({
   B: fc.integer({ min: 1, max: 3 }),
   Hkv: fc.integer({ min: 1, max: 3 }),
@@ -90,19 +62,6 @@ const sizes = fc.record({
   S: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 1, max: 9 }) }, fc.integer({ min: 10, max: 70 })),
   E: fc.integer({ min: 1, max: 19 }),
   Ev: fc.integer({ min: 1, max: 19 }),
-});
-
-interface MaskForm {
-  kind: "boolean" | "additive";
-  rank: number;
-  ones: boolean[];
-}
-
-/** Which of the four axes of the scores a mask has, and which of those are 1. */
-const maskForms: fc.Arbitrary<MaskForm> = fc.record({
-  kind: fc.constantFrom("boolean" as const, "additive" as const),
-  rank: fc.integer({ min: 0, max: 4 }),
-  ones: fc.tuple(fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean()),
 });
 
 const problems: fc.Arbitrary<Problem> = fc
@@ -208,23 +167,6 @@ function run({ q, k, v, mask, causal, extras }: Problem, options: AttentionCallO
   return { output, weights: weights as Tensor };
 }
 
-/** The same problems on every run and every machine. */
-function check<Args extends [unknown, ...unknown[]]>(
-  arbitraries: { [Index in keyof Args]: fc.Arbitrary<Args[Index]> },
-  property: (...args: Args) => void,
-  numRuns = 100,
-): void {
-  let runs = 0;
-  fc.assert(
-    fc.property(...arbitraries, (...args) => {
-      runs++;
-      property(...(args as Args));
-    }),
-    { numRuns, seed: 2017 },
-  );
-  expect(runs).toBe(numRuns);
-}
-
 describe("against attention in float64", () => {
   test("any sizes, masks, alignments and groups, windows, softcap, sinks, ALiBi and key lengths", () => {
     check(
@@ -297,14 +239,6 @@ const withRubbish = ({ data, shape }: Tensor, first: number, rubbish: (index: nu
     ...shape,
   );
 };
-
-const rubbishes: fc.Arbitrary<(index: number) => number> = fc.oneof(
-  fc.constantFrom(NaN, Infinity, -Infinity, 3e38, -3e38).map((value) => () => value),
-  seeds.map((seed) => {
-    const uniform = uniformNumbers(seed);
-    return () => 1000 * (uniform() - 0.5);
-  }),
-);
 
 describe("what cannot matter changes no bit", () => {
   const squares = fc.record({

@@ -183,6 +183,21 @@ describe("for any sizes and positions", () => {
     );
   });
 
+  test("it keeps the length of every token", () => {
+    fc.assert(
+      fc.property(problems, ({ layout, B, H, L, pairs, rest, theta, start, seed }) => {
+        const width = 2 * pairs + rest;
+        const x = normal(seed, B, H, L, width);
+        const lengths = (values: readonly number[]) =>
+          values
+            .filter((_, i) => i % width === 0)
+            .map((_, token) => Math.hypot(...values.slice(token * width, (token + 1) * width)));
+        const y = rope(x, { layout, theta, positions: start, dims: 2 * pairs });
+        expectClose(lengths(numbers(y)), lengths(numbers(x)), { abs: 0, rel: 1e-6 });
+      }),
+    );
+  });
+
   test("the inverse undoes it", () => {
     fc.assert(
       fc.property(problems, ({ layout, B, H, L, pairs, theta, start, seed }) => {

@@ -201,7 +201,7 @@ function cachePaths(query: Tensor, key: Tensor, value: Tensor, { mask, causal }:
 }
 
 /** Tokens (q, k, v), of which each projection takes one: only numbers that 0 can hide. */
-function groupedQueryPaths({ q, k, v, mask, causal }: Lookup): Answer[] {
+function groupedQueryPaths({ q, k, v, mask, causal }: Omit<Lookup, keyof Options> & Options): Answer[] {
   const [L, S] = [q.length, k.length];
   const past = pastOf(L, S, causal);
   const held = mask === undefined ? undefined : heldMask(mask);

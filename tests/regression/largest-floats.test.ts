@@ -1,14 +1,7 @@
 // A mean of the largest floats rounded to Infinity: weights of 1/7 in float32 sum to a little more than 1.
 
 import { expect, test } from "vitest";
-import {
-  GroupedQueryAttention,
-  additiveAttention,
-  linearAttention,
-  rmsNorm,
-  rope,
-  zeros,
-} from "softlookup";
+import { GroupedQueryAttention, additiveAttention, linearAttention, rmsNorm, rope, zeros } from "softlookup";
 import { Attention } from "softlookup/onnx";
 import { expectEverywhere } from "../js/paths.js";
 import {

@@ -1,6 +1,6 @@
 # One executable; the same tests natively and, as WebAssembly, under Node.
 
-file(GLOB test_sources CONFIGURE_DEPENDS tests/cpp/*.cpp)
+file(GLOB test_sources CONFIGURE_DEPENDS tests/cpp/*.cpp tests/regression/*.cpp)
 add_executable(softlookup_tests ${test_sources})
 # The core is what is optimised; optimising its tests as well would only take minutes.
 target_compile_options(softlookup_tests PRIVATE -O0 $<$<BOOL:${EMSCRIPTEN}>:-fno-lto>)

@@ -9,4 +9,5 @@ export const cppFiles = (extensions, ...folders) =>
       .map((name) => `${folder}/${name}`),
   );
 
-export const formattedCpp = () => cppFiles([".cpp", ".hpp", ".h"], "src", "bindings", "tests/cpp");
+export const formattedCpp = () =>
+  cppFiles([".cpp", ".hpp", ".h"], "src", "bindings", "tests/cpp", "tests/regression");

@@ -77,6 +77,42 @@ export default [
     replace: "  return static_cast<float>(std::clamp(value, -kMax * kMax, kMax * kMax));",
   },
   {
+    name: "a mean of the largest floats becomes infinite",
+    file: "src/attention.cpp",
+    find: "&output(b, h, i, 0), to_float);",
+    replace: "&output(b, h, i, 0), [](double value) { return static_cast<float>(value); });",
+  },
+  {
+    name: "what is infinite among the visible values becomes finite",
+    file: "src/attention.cpp",
+    find: "&output(b, h, i, 0), to_float);",
+    replace: "&output(b, h, i, 0), within_float_range);",
+  },
+  {
+    name: "a projection of finite numbers becomes infinite",
+    file: "src/linear.cpp",
+    find: "        y(b, i, row) = to_float(sum);",
+    replace: "        y(b, i, row) = static_cast<float>(sum);",
+  },
+  {
+    name: "a rotation of finite numbers becomes infinite",
+    file: "src/rope.cpp",
+    find: "    second = to_float(b * cos[i] + a * sin[i]);",
+    replace: "    second = static_cast<float>(b * cos[i] + a * sin[i]);",
+  },
+  {
+    name: "a norm of finite numbers becomes infinite",
+    file: "src/rms_norm.cpp",
+    find: "      row[e] = to_float(",
+    replace: "      row[e] = static_cast<float>(",
+  },
+  {
+    name: "more free keys than keys wrap around",
+    file: "src/mask.cpp",
+    find: "  if (spec_.free_keys > all_keys) {",
+    replace: "  if (spec_.free_keys > all_keys && all_keys == 0) {",
+  },
+  {
     name: "boolean polarity flipped",
     file: "src/mask.cpp",
     find: "    return keep->storage()[offset] != 0 ? 0.0F : kHidden;",
@@ -401,6 +437,12 @@ export default [
     replace: "  return std::isnan(difference) ? 0.0 : difference;",
   },
   {
+    name: "compare_positions takes one NaN for another's move",
+    file: "src/causality.cpp",
+    find: "  if (same_bits(a, b) || (std::isnan(a) && std::isnan(b))) {",
+    replace: "  if (same_bits(a, b)) {",
+  },
+  {
     name: "compare_positions compares values instead of bits",
     file: "src/causality.cpp",
     find: "tolerance == 0 ? !same_bits(a[e], b[e]) : far > tolerance;",
@@ -417,6 +459,24 @@ export default [
     file: "src/faulty.cpp",
     find: "  return masked_where([](std::size_t i, std::size_t j) { return j <= i + 1; }, q, k, v);",
     replace: "  return masked_where([](std::size_t i, std::size_t j) { return j <= i; }, q, k, v);",
+  },
+  {
+    name: "a leak beyond a tile that is none",
+    file: "src/faulty.cpp",
+    find: "return j <= i || j / 4 > i / 4; }",
+    replace: "return j <= i || j / 4 < i / 4; }",
+  },
+  {
+    name: "a cache that drops its mask keeps it",
+    file: "src/faulty.cpp",
+    find: "return i < 4 ? j <= i : j / 4 <= i / 4; }",
+    replace: "return i < 99 ? j <= i : j / 4 <= i / 4; }",
+  },
+  {
+    name: "a chunk that ignores the past knows it",
+    file: "src/faulty.cpp",
+    find: "return j < 4 ? j <= i % 4 : j / 4 <= i / 4; }",
+    replace: "return j < 4 ? j <= i : j / 4 <= i / 4; }",
   },
 
   // rotary embedding, norms, repeated heads, other attentions, half precision
@@ -747,5 +807,73 @@ export default [
     file: "src/cost.cpp",
     find: "  count.attention = count.scores + count.weighted_sum;",
     replace: "  count.attention = count.scores;",
+  },
+
+  // the cache and grouped queries
+  {
+    name: "a chunk is masked as if there were no past",
+    file: "src/cached_attention.cpp",
+    find: "options.query_offsets.push_back(static_cast<std::ptrdiff_t>(past) -",
+    replace: "options.query_offsets.push_back(static_cast<std::ptrdiff_t>(0 * past) -",
+  },
+  {
+    name: "padding on the left counts as positions",
+    file: "src/cached_attention.cpp",
+    find: "static_cast<std::ptrdiff_t>(chunk.first(b, tokens)));",
+    replace: "static_cast<std::ptrdiff_t>(0 * chunk.first(b, tokens)));",
+  },
+  {
+    name: "padding of a chunk counts as keys",
+    file: "src/cached_attention.cpp",
+    find: "    options.key_lengths.push_back(past + chunk.real(b, tokens));",
+    replace: "    options.key_lengths.push_back(cache.longest_with(tokens, chunk));",
+  },
+  {
+    name: "the cache takes the tokens before attention has accepted them",
+    file: "src/cached_attention.cpp",
+    find: "  cache.require_room(k, v, chunk);",
+    replace: "  cache.append(k, v, chunk);",
+  },
+  {
+    name: "a reset cache keeps its lengths",
+    file: "src/kv_cache.cpp",
+    find: "  std::fill(lengths_.begin(), lengths_.end(), 0);",
+    replace: "",
+  },
+  {
+    name: "a reset cache keeps its positions",
+    file: "src/kv_cache.cpp",
+    find: "  std::fill(positions_.begin(), positions_.end(), 0);",
+    replace: "",
+  },
+  {
+    name: "dropping the oldest tokens drops the newest",
+    file: "src/kv_cache.cpp",
+    find: "    const TokenCopy shift{b, dropped, 0, lengths_[b] - dropped};",
+    replace: "    const TokenCopy shift{b, 0, 0, lengths_[b] - dropped};",
+  },
+  {
+    name: "a cache that grows forgets",
+    file: "src/kv_cache.cpp",
+    find: "    copy(keys_, keys);\n    copy(values_, values);",
+    replace: "    copy(keys_, keys);",
+  },
+  {
+    name: "a full cache takes one token more",
+    file: "src/kv_cache.cpp",
+    find: "    if (lengths_[b] + chunk.real(b, tokens) > size_.capacity) {",
+    replace: "    if (lengths_[b] + chunk.real(b, tokens) > size_.capacity + 1) {",
+  },
+  {
+    name: "a layer whose rotation cannot be is refused with its first token only",
+    file: "src/grouped_query.cpp",
+    find: "    token = rope(token, *config.rope, {0});",
+    replace: "",
+  },
+  {
+    name: "a layer whose norm cannot be is refused with its first token only",
+    file: "src/grouped_query.cpp",
+    find: "    token = rms_norm(token, Tensor1(), *config.qk_norm_eps, false);",
+    replace: "",
   },
 ];

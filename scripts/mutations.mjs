@@ -56,7 +56,7 @@ async function fate({ file, find, replace }, folder) {
     if ((await shell(`${compile} -O0 -w`)).code !== 0) return "does not compile";
   }
 
-  const tests = compilations("tests/cpp");
+  const tests = [...compilations("tests/cpp"), ...compilations("tests/regression")];
   const [compiler] = tests[0].command.split(" ");
   objects.push(
     ...tests.map(({ object }) => `${buildFolder}/${object}`),

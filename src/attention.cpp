@@ -108,8 +108,7 @@ Tensor4 weighted_sum(const Tensor4& weights, const Tensor4& v, const MaskRule& r
             sum[c] += weight * static_cast<double>(value[c]);
           }
         }
-        std::transform(sum.begin(), sum.end(), &output(b, h, i, 0),
-                       [](double value) { return static_cast<float>(value); });
+        std::transform(sum.begin(), sum.end(), &output(b, h, i, 0), to_float);
       }
     }
   }

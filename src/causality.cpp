@@ -37,7 +37,7 @@ struct AxisView {
 bool same_bits(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 double distance(float a, float b) {
-  if (same_bits(a, b)) {
+  if (same_bits(a, b) || (std::isnan(a) && std::isnan(b))) {
     return 0;
   }
   const double difference = std::abs(static_cast<double>(a) - static_cast<double>(b));

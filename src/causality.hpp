@@ -21,7 +21,8 @@ NdArray replace_tokens(const NdArray& x, std::size_t axis, std::size_t first, st
                        Replacement kind, float magnitude, std::uint32_t seed);
 
 /// For each position along `axis`: did it move, and how far at most. With tolerance 0 every changed
-/// bit is a move; the distance is Infinity where only one of two values is finite.
+/// bit is a move; the distance is Infinity where only one of two values is finite, and 0 from NaN
+/// to NaN.
 struct Moves {
   std::vector<std::uint8_t> moved;
   std::vector<double> distance;

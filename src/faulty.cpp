@@ -92,6 +92,25 @@ Tensor4 block_leak(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
   return masked_where([](std::size_t i, std::size_t j) { return j / 4 <= i / 4; }, q, k, v);
 }
 
+/// Right up to the edge of the first tile of 4 keys that holds no key of the past, open beyond it.
+Tensor4 tile_leak(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
+  return masked_where([](std::size_t i, std::size_t j) { return j <= i || j / 4 > i / 4; }, q, k,
+                      v);
+}
+
+/// The sequence as a cache gets it, in chunks of 4 tokens: from the second one on without a mask.
+Tensor4 cache_drops_mask(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
+  return masked_where([](std::size_t i, std::size_t j) { return i < 4 ? j <= i : j / 4 <= i / 4; },
+                      q, k, v);
+}
+
+/// In such chunks, the triangle of each laid over the oldest 4 keys, as if there were no past; its
+/// own keys are open.
+Tensor4 chunk_ignores_past(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
+  return masked_where(
+      [](std::size_t i, std::size_t j) { return j < 4 ? j <= i % 4 : j / 4 <= i / 4; }, q, k, v);
+}
+
 /// Right attention, then centred over the sequence: every output has seen every token.
 Tensor4 sequence_mean(const Tensor4& q, const Tensor4& k, const Tensor4& v) {
   Tensor4 output = causal(q, k, v);
@@ -148,6 +167,9 @@ constexpr Fault kFaults[] = {
     {"transposed-mask", transposed_mask},
     {"finite-sentinel", finite_sentinel},
     {"block-leak", block_leak},
+    {"tile-leak", tile_leak},
+    {"cache-drops-mask", cache_drops_mask},
+    {"chunk-ignores-past", chunk_ignores_past},
     {"sequence-mean", sequence_mean},
     {"one-head-unmasked", one_head_unmasked},
     {"one-batch-row-unmasked", one_batch_row_unmasked},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace softlookup {
@@ -10,6 +11,11 @@ namespace softlookup {
 inline float within_float_range(double value) {
   constexpr double kMax = std::numeric_limits<float>::max();
   return static_cast<float>(std::clamp(value, -kMax, kMax));
+}
+
+/// The same for a finite number; an infinity, which only an input can have brought in, stays one.
+[[gnu::noinline]] inline float to_float(double value) {
+  return std::isinf(value) ? static_cast<float>(value) : within_float_range(value);
 }
 
 }  // namespace softlookup

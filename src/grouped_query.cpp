@@ -1,6 +1,7 @@
 #include "grouped_query.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "error.hpp"
@@ -40,14 +41,22 @@ std::vector<std::int64_t> positions_of(const Tensor3& x, const GroupedQueryOptio
 }  // namespace
 
 GroupedQueryAttention::GroupedQueryAttention(const GroupedQueryConfig& config) : config_(config) {
-  if (config.hidden_size == 0 || config.head_dim == 0) {
-    throw Error(ErrorCode::OPTION, {"hiddenSize and headDim must be above 0"});
-  }
   if (config.num_kv_heads == 0 || config.num_heads == 0 ||
       config.num_heads % config.num_kv_heads != 0) {
     throw Error(ErrorCode::HEADS,
                 {"numKvHeads = ", std::to_string(config.num_kv_heads),
                  " does not divide numHeads = ", std::to_string(config.num_heads)});
+  }
+  if (config.hidden_size == 0 || config.head_dim == 0) {
+    throw Error(ErrorCode::OPTION, {"hiddenSize and headDim must be above 0"});
+  }
+  // What no token can be normalised or turned by is refused here, not with the first token.
+  Tensor4 token(std::array<std::size_t, 4>{1, 1, 1, config.head_dim}, 0.0F);
+  if (config.qk_norm_eps) {
+    token = rms_norm(token, Tensor1(), *config.qk_norm_eps, false);
+  }
+  if (config.rope) {
+    token = rope(token, *config.rope, {0});
   }
 }
 

@@ -2,13 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
+#include "float_range.hpp"
 #include "kernel.hpp"
 
 namespace softlookup {
 
 namespace {
+
+/// One number of the projection, in double.
+float exact(const float* x, const Tensor1& bias, const Panels& weight, std::size_t row) {
+  double sum = bias.size() == 0 ? 0.0 : static_cast<double>(bias(row));
+  for (std::size_t column = 0; column < weight.depth(); ++column) {
+    sum += static_cast<double>(x[column]) * static_cast<double>(weight(row, column));
+  }
+  return to_float(sum);
+}
 
 Tensor3 projected(const Tensor3& x, std::size_t out) {
   const std::array<std::size_t, 3> shape{x.shape(0), x.shape(1), out};
@@ -37,23 +48,17 @@ Tensor2 unpack_rows(const Panels& packed, std::size_t first, std::size_t count) 
 }
 
 Tensor3 linear(const Tensor3& x, const Tensor2& weight, const Tensor1& bias) {
-  Tensor3 y = projected(x, weight.shape(0));  // [B, L, out]
-  for (std::size_t b = 0; b < x.shape(0); ++b) {
-    for (std::size_t i = 0; i < x.shape(1); ++i) {
-      for (std::size_t row = 0; row < weight.shape(0); ++row) {
-        double sum = bias.size() == 0 ? 0.0 : static_cast<double>(bias(row));
-        for (std::size_t column = 0; column < weight.shape(1); ++column) {
-          sum += static_cast<double>(x(b, i, column)) * static_cast<double>(weight(row, column));
-        }
-        y(b, i, row) = static_cast<float>(sum);
-      }
-    }
-  }
-  return y;
+  return plain_linear(x, {pack(weight), bias});
 }
 
 Tensor3 plain_linear(const Tensor3& x, const Projection& projection) {
-  return linear(x, unpack_rows(projection.weight, 0, projection.weight.rows()), projection.bias);
+  const std::size_t out = projection.weight.rows();
+  Tensor3 y = projected(x, out);  // [B, L, out]
+  for (std::size_t n = 0; n < y.size(); ++n) {
+    y.data()[n] =
+        exact(x.data() + n / out * x.shape(2), projection.bias, projection.weight, n % out);
+  }
+  return y;
 }
 
 Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
@@ -92,6 +97,12 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
                         true);
   for (std::size_t r = 0; r < rows - row; ++r) {
     std::copy_n(&tile[r * panels.rows], out, y.data() + (row + r) * out);
+  }
+  for (std::size_t n = 0; n < y.size(); ++n) {
+    float& number = y.data()[n];
+    if (!std::isfinite(number)) {  // float32 could not hold it, or what it is on the way
+      number = exact(x.data() + n / out * in, projection.bias, weight, n % out);
+    }
   }
   return y;
 }

@@ -95,8 +95,12 @@ Alignment resolve_alignment(const MaskSpec& spec, std::size_t queries, std::size
 MaskRule::MaskRule(MaskSpec spec, const ScoreShape& shape)
     : spec_(std::move(spec)), masked_keys_(shape[3] - spec_.free_keys) {
   const auto [batch, heads, queries, all_keys] = shape;
+  if (spec_.free_keys > all_keys) {
+    throw Error(ErrorCode::OPTION, {"free keys: ", std::to_string(spec_.free_keys),
+                                    " exceed S = ", std::to_string(all_keys)});
+  }
   require_length(spec_.alibi_slopes.size(), heads, "alibiSlopes", "H");
-  require_length(spec_.key_lengths.size(), batch, "lengths", "B");
+  require_length(spec_.key_lengths.size(), batch, "keyLengths", "B");
   require_length(spec_.query_offsets.size(), batch, "offsets", "B");
   for (const float slope : spec_.alibi_slopes) {
     if (!std::isfinite(slope)) {
@@ -105,7 +109,7 @@ MaskRule::MaskRule(MaskSpec spec, const ScoreShape& shape)
   }
   for (const std::size_t length : spec_.key_lengths) {
     if (length > masked_keys_) {
-      throw Error(ErrorCode::OPTION, {"lengths: ", std::to_string(length),
+      throw Error(ErrorCode::OPTION, {"keyLengths: ", std::to_string(length),
                                       " exceeds S = ", std::to_string(masked_keys_)});
     }
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "float_range.hpp"
 
 namespace softlookup {
 
@@ -42,7 +43,7 @@ void norm_rows(const Shape& shape, float* data, const Tensor1& weight, double ep
     const double size = mean + eps == 0 ? 1 : std::sqrt(mean + eps);
     for (std::size_t e = 0; e < width; ++e) {
       const double factor = weight.size() == 0 ? 1 : offset + static_cast<double>(weight(e));
-      row[e] = static_cast<float>(static_cast<double>(row[e]) / size * factor);
+      row[e] = to_float(static_cast<double>(row[e]) / size * factor);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "float_range.hpp"
 
 namespace softlookup {
 
@@ -123,8 +124,8 @@ void turn_token(float* token, const std::vector<double>& cos, const std::vector<
     float& second = token[half ? i + pairs : 2 * i + 1];
     const double a = static_cast<double>(first);
     const double b = static_cast<double>(second);
-    first = static_cast<float>(a * cos[i] - b * sin[i]);
-    second = static_cast<float>(b * cos[i] + a * sin[i]);
+    first = to_float(a * cos[i] - b * sin[i]);
+    second = to_float(b * cos[i] + a * sin[i]);
   }
 }
 
@@ -181,7 +182,6 @@ RopeTable rope_table(const std::vector<std::int64_t>& positions, std::size_t dim
   Turns turns(dims, theta, scaling);
   RopeTable table{xt::empty<float>(shape), xt::empty<float>(shape),
                   Tensor1::from_shape({dims / 2})};
-  const auto to_float = [](double value) { return static_cast<float>(value); };
   std::transform(turns.frequencies.begin(), turns.frequencies.end(),
                  table.inverse_frequencies.begin(), to_float);
   for (std::size_t n = 0; n < positions.size(); ++n) {

@@ -56,10 +56,12 @@ class Check {
     this.#fn = fn;
     this.#single = isTensorLike(input);
     this.#tensors = namedTensors(input);
-    this.#replaced = listed(options.replace ?? [...this.#tensors.keys()], "replace");
-    this.#axis = options.axis ?? -2;
-    this.#tolerance = options.tolerance ?? 0;
-    this.#seed = options.seed ?? 1;
+    const { cuts, modes = allModes, magnitudes = [1, 100, 10000] } = options;
+    const { replace = [...this.#tensors.keys()], axis = -2, tolerance = 0, seed = 1 } = options;
+    this.#replaced = listed(replace, "replace");
+    this.#axis = axis;
+    this.#tolerance = tolerance;
+    this.#seed = seed;
     if (!Number.isInteger(this.#axis)) {
       throw new AttentionError("OPTION", "axis must be a whole number");
     }
@@ -70,19 +72,16 @@ class Check {
       throw new AttentionError("OPTION", `seed must be a whole number, 0 to ${largestSeed}`);
     }
     this.#length = this.#sequenceLength();
-    this.#cuts = array(
-      options.cuts ?? Array.from({ length: Math.max(0, this.#length - 1) }, (_, cut) => cut),
-      "cuts",
-    );
+    this.#cuts =
+      cuts === undefined
+        ? Array.from({ length: Math.max(0, this.#length - 1) }, (_, cut) => cut)
+        : array(cuts, "cuts");
     for (const cut of this.#cuts) {
       if (!Number.isInteger(cut) || cut < 0 || cut >= this.#length) {
         throw new AttentionError("OPTION", `cuts: ${cut} is not a position of a sequence of ${this.#length}`);
       }
     }
-    this.#replacements = replacements(
-      listed(options.modes ?? allModes, "modes"),
-      array(options.magnitudes ?? [1, 100, 10000], "magnitudes"),
-    );
+    this.#replacements = replacements(listed(modes, "modes"), array(magnitudes, "magnitudes"));
   }
 
   async run(): Promise<CausalityReport> {

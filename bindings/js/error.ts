@@ -10,3 +10,15 @@ export class AttentionError extends Error {
     this.code = code;
   }
 }
+
+/** Lets the core's errors name arguments as the caller knows them. */
+export function renaming<Result>(names: Readonly<Record<string, string>>, call: () => Result): Result {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof AttentionError) {
+      error.message = error.message.replace(/\w+(?=[:.]| \[)/g, (name) => names[name] ?? name);
+    }
+    throw error;
+  }
+}

@@ -75,8 +75,8 @@ function toRawConfig(config: GroupedQueryAttentionConfig): RawOptions {
     "rope",
     "bias",
   ]);
-  if (typeof qkNorm === "object") {
-    requireKnown(qkNorm, ["eps"]);
+  if (qkNorm !== undefined && typeof qkNorm !== "boolean") {
+    requireKnown(qkNorm, ["eps"], "qkNorm");
   }
   return {
     ...rest,
@@ -84,7 +84,7 @@ function toRawConfig(config: GroupedQueryAttentionConfig): RawOptions {
     rope:
       rope === undefined || rope === false
         ? undefined
-        : toRawRope(rope as RopeConfig, ["layout", "theta", "dims", "scaling"]),
+        : toRawRope(rope as RopeConfig, ["layout", "theta", "dims", "scaling"], "rope"),
   };
 }
 

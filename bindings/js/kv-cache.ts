@@ -13,6 +13,8 @@ export function cacheHandle(raw: Raw, cache: unknown): number {
 
 /** The class over one instance of the core. */
 export function kvCacheOver(raw: Raw): KVCacheConstructor {
+  const held = (cache: unknown) => unwrap(raw.cacheLengths(Owned.handle(cache, raw, kind, "this")));
+
   return class extends Owned implements KVCache {
     constructor(config: KVCacheConfig) {
       const known = ["batch", "numKvHeads", "headDim", "capacity"] as const;
@@ -21,15 +23,15 @@ export function kvCacheOver(raw: Raw): KVCacheConstructor {
     }
 
     get lengths(): readonly number[] {
-      return unwrap(raw.cacheLengths(Owned.handle(this, raw, kind, "this"))).lengths;
+      return held(this).lengths;
     }
 
     get length(): number {
-      return Math.max(...this.lengths);
+      return Math.max(...held(this).lengths);
     }
 
     get capacity(): number {
-      return unwrap(raw.cacheLengths(Owned.handle(this, raw, kind, "this"))).capacity;
+      return held(this).capacity;
     }
 
     append(k: TensorLike, v: TensorLike, chunk?: CacheChunk): void {

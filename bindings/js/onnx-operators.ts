@@ -1,3 +1,4 @@
+import { renaming } from "./error.js";
 import { requireKnown, toRawOptions } from "./options.js";
 import { unwrap, type Raw, type RawOptions } from "./raw.js";
 import { toRawMask, toRawPositions, toRawTensor } from "./tensor.js";
@@ -15,7 +16,9 @@ import type {
 export function onnxOver(raw: Raw): OnnxOperators {
   return {
     Attention: (inputs, attributes) =>
-      unwrap(raw.onnxAttention(toRawInputs(inputs, attentionInputs), toRawOptions(attributes, attention))),
+      renaming({ q: "Q", k: "K", v: "V", mask: "attn_mask" }, () =>
+        unwrap(raw.onnxAttention(toRawInputs(inputs, attentionInputs), toRawOptions(attributes, attention))),
+      ),
     RotaryEmbedding: (inputs, attributes) =>
       unwrap(raw.onnxRotaryEmbedding(toRawInputs(inputs, rotaryInputs), toRawOptions(attributes, rotary))),
     RMSNormalization: (inputs, attributes) =>

@@ -8,6 +8,7 @@ const arrays: Record<string, (value: unknown, name: string) => unknown> = {
   mask: (value, name) => toRawMask(value as MaskLike, name),
   keyMask: (value, name) => toRawMask(value as MaskLike, name),
   out: toOut,
+  window: toWindow,
 };
 for (const name of ["sinks", "alibiSlopes", "weight", "W", "U", "v", "b"]) {
   arrays[name] = (value) => toRawTensor(value as TensorLike, name);
@@ -20,12 +21,13 @@ for (const name of ["sinks", "alibiSlopes", "weight", "W", "U", "v", "b"]) {
 export function toRawOptions<Options extends object>(
   options: Options | undefined,
   known: readonly (keyof Options & string)[],
+  what?: string,
 ): RawOptions {
   const raw: Record<string, unknown> = {};
   if (options === undefined) {
     return raw;
   }
-  requireKnown(options, known);
+  requireKnown(options, known, what);
   for (const [name, value] of Object.entries(options)) {
     const toRaw = arrays[name];
     raw[name] = toRaw && value !== undefined ? toRaw(value, name) : value;
@@ -33,14 +35,26 @@ export function toRawOptions<Options extends object>(
   return raw;
 }
 
+/** A window, whose sides must not be misspelt either. @throws AttentionError OPTION */
+export function toWindow(window: unknown): unknown {
+  if (typeof window === "object" && window !== null) {
+    requireKnown(window, ["left", "right"], "window");
+  }
+  return window;
+}
+
 /** @throws AttentionError OPTION */
-export function requireKnown(options: unknown, known: readonly string[]): asserts options is object {
+export function requireKnown(
+  options: unknown,
+  known: readonly string[],
+  what = "options",
+): asserts options is object {
   if (typeof options !== "object" || options === null) {
-    throw new AttentionError("OPTION", `options must be an object, not ${String(options)}`);
+    throw new AttentionError("OPTION", `${what} must be an object, not ${String(options)}`);
   }
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) {
-      throw new AttentionError("OPTION", `unknown option "${name}"; known are ${known.join(", ")}`);
+      throw new AttentionError("OPTION", `${what}: "${name}" is unknown; known are ${known.join(", ")}`);
     }
   }
 }

@@ -31,11 +31,13 @@ const scalingNames = [
 export function toRawRope<Options extends object>(
   options: Options | undefined,
   known: readonly (keyof Options & string)[],
+  what?: string,
 ): RawOptions {
-  const { positions, scaling, ...rest } = toRawOptions(options, known);
+  const { positions, scaling, ...rest } = toRawOptions(options, known, what);
   return {
     ...rest,
     positions: positions === undefined ? undefined : toRawPositions(positions as Positions, "positions"),
-    scaling: scaling === undefined ? undefined : toRawOptions(scaling as RopeScaling, scalingNames),
+    scaling:
+      scaling === undefined ? undefined : toRawOptions(scaling as RopeScaling, scalingNames, "scaling"),
   };
 }

@@ -49,12 +49,16 @@ export function readSafetensorsOver(raw: Raw): ReadSafetensors {
       names: [...entries.keys()],
       metadata: checkedMetadata(header.json),
       tensor,
-      tensors: (prefix = "") =>
-        Object.fromEntries(
+      tensors: (prefix = "") => {
+        if (typeof prefix !== "string") {
+          throw new AttentionError("OPTION", "safetensors: prefix must be text");
+        }
+        return Object.fromEntries(
           [...entries.keys()]
             .filter((name) => name.startsWith(prefix))
             .map((name) => [name.slice(prefix.length), tensor(name)]),
-        ),
+        );
+      },
     };
   };
 }

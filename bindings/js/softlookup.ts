@@ -3,7 +3,7 @@ import { groupedQueryAttentionOver } from "./grouped-query.js";
 import { cacheHandle, kvCacheOver } from "./kv-cache.js";
 import { multiHeadAttentionOver } from "./multi-head.js";
 import { onnxOver } from "./onnx-operators.js";
-import { toRawOptions } from "./options.js";
+import { toRawOptions, toWindow } from "./options.js";
 import { unwrap, type Raw } from "./raw.js";
 import { ropeOver, ropeTableOver } from "./rope.js";
 import { readSafetensorsOver } from "./safetensors-reader.js";
@@ -62,8 +62,11 @@ const attentionOptions = [
   "sinks",
   "alibiSlopes",
   "align",
-  "keyLengths",
 ] as const;
+
+/** A cache knows how long its rows are, and only a chunk for it has padding. */
+const withoutCache = ["keyLengths"] as const;
+const withCache = ["cache", "lengths", "side"] as const;
 
 function attentionOver(raw: Raw): ScaledDotProductAttention {
   const attend: ScaledDotProductAttention = (q, k, v, options) => {
@@ -72,9 +75,7 @@ function attentionOver(raw: Raw): ScaledDotProductAttention {
       ...attentionOptions,
       "needWeights",
       "out",
-      "cache",
-      "lengths",
-      "side",
+      ...(options?.cache === undefined ? withoutCache : withCache),
     ]);
     return unwrap(
       cache === undefined
@@ -88,7 +89,7 @@ function attentionOver(raw: Raw): ScaledDotProductAttention {
         toRawTensor(q, "q"),
         toRawTensor(k, "k"),
         toRawTensor(v, "v"),
-        toRawOptions(options, attentionOptions),
+        toRawOptions(options, [...attentionOptions, ...withoutCache]),
       ),
     ) as Trace<AttentionStep>;
   return attend;
@@ -107,7 +108,7 @@ function softmaxOver(raw: Raw): Softmax {
 function masksOver(raw: Raw): Masks {
   return {
     causal: (L, S, align) => unwrap(raw.makeCausalMask(L, S, align)),
-    window: (L, S, window, align) => unwrap(raw.makeWindowMask(L, S, window, align)),
+    window: (L, S, window, align) => unwrap(raw.makeWindowMask(L, S, toWindow(window ?? null), align)),
     padding: (lengths, S, options) =>
       unwrap(raw.makePaddingMask(lengths, S, toRawOptions(options, ["side"])["side"])),
     and: (...masks) => unwrap(raw.andMasks(masks.map((mask, i) => toRawMask(mask, `masks[${i}]`)))),

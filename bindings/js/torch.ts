@@ -1,6 +1,6 @@
 // Attention by PyTorch's names, defaults and polarity: code ports by changing the import.
 
-import { AttentionError } from "./error.js";
+import { AttentionError, renaming } from "./error.js";
 import { instance } from "./instance.js";
 import { requireKnown } from "./options.js";
 import { toRawMask, toRawTensor } from "./tensor.js";
@@ -8,6 +8,8 @@ import type { MaskLike, MultiHeadAttention, Tensor, TensorLike } from "./types.j
 
 export { AttentionError } from "./error.js";
 export type { MaskLike, Tensor, TensorLike } from "./types.js";
+
+const torchNames = { q: "query", k: "key", v: "value", mask: "attnMask", keyMask: "keyPaddingMask" };
 
 // --- torch.nn.functional.scaled_dot_product_attention ---------------------------------------------
 
@@ -56,11 +58,13 @@ export function scaledDotProductAttention(
     const shapes = `query [${q.shape.join(", ")}], key [${k.shape.join(", ")}]`;
     throw new AttentionError("HEADS", `${shapes}: different numbers of heads want enableGqa`);
   }
-  return instance.scaledDotProductAttention(q, k, v, {
-    mask: options.attnMask ?? undefined,
-    causal: isCausal ? "top-left" : false,
-    scale: options.scale ?? undefined,
-  }).output;
+  return renaming(torchNames, () =>
+    instance.scaledDotProductAttention(q, k, v, {
+      mask: options.attnMask ?? undefined,
+      causal: isCausal ? "top-left" : false,
+      scale: options.scale ?? undefined,
+    }),
+  ).output;
 }
 
 // --- torch.nn.MultiheadAttention ------------------------------------------------------------------
@@ -106,7 +110,7 @@ export class MultiheadAttention implements Disposable {
   constructor(embedDim: number, numHeads: number, options: MultiheadAttentionOptions = {}) {
     requireKnown(options, ["dropout", "bias", "addBiasKv", "addZeroAttn", "kdim", "vdim", "batchFirst"]);
     const { dropout = 0, batchFirst, kdim, vdim, ...rest } = options;
-    if (!(dropout >= 0 && dropout <= 1)) {
+    if (typeof dropout !== "number" || !(dropout >= 0 && dropout <= 1)) {
       throw new AttentionError("OPTION", `dropout = ${dropout} is not a probability`);
     }
     this.batchFirst = flag(batchFirst, "batchFirst", false);
@@ -147,12 +151,14 @@ export class MultiheadAttention implements Disposable {
     const [q, k, v] = [toRawTensor(query, "query"), toRawTensor(key, "key"), toRawTensor(value, "value")].map(
       arrange,
     ) as [Tensor, Tensor, Tensor];
-    const { output, weights } = this.#attention.forward(q, k, v, {
-      keyMask: keyPaddingMask == null ? undefined : turnedRound(keyPaddingMask, "keyPaddingMask"),
-      mask: attnMask == null ? undefined : this.#scoreMask(attnMask, q.shape, k.shape),
-      needWeights: flag(options.needWeights, "needWeights", true),
-      averageWeights: averageAttnWeights,
-    });
+    const { output, weights } = renaming(torchNames, () =>
+      this.#attention.forward(q, k, v, {
+        keyMask: keyPaddingMask == null ? undefined : turnedRound(keyPaddingMask, "keyPaddingMask"),
+        mask: attnMask == null ? undefined : this.#scoreMask(attnMask, q.shape, k.shape),
+        needWeights: flag(options.needWeights, "needWeights", true),
+        averageWeights: flag(averageAttnWeights, "averageAttnWeights", true),
+      }),
+    );
     return [arrange(output), weights ?? null];
   }
 

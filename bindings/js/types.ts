@@ -682,6 +682,9 @@ export type FaultName =
   | "transposed-mask"
   | "finite-sentinel"
   | "block-leak"
+  | "tile-leak"
+  | "cache-drops-mask"
+  | "chunk-ignores-past"
   | "sequence-mean"
   | "one-head-unmasked"
   | "one-batch-row-unmasked";

@@ -7,8 +7,10 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <xtensor/xview.hpp>
 
 #include "attention.hpp"
+#include "cached_attention.hpp"
 #include "catch.hpp"
 #include "faulty.hpp"
 #include "support.hpp"
@@ -359,9 +361,9 @@ TEST_CASE("fault: a name is missing, or no fault at all") {
   CHECK(std::set<std::string>(names.begin(), names.end()) ==
         std::set<std::string>{"no-mask", "mask-after-softmax", "diagonal-plus-one",
                               "diagonal-minus-one", "transposed-mask", "finite-sentinel",
-                              "block-leak", "sequence-mean", "one-head-unmasked",
-                              "one-batch-row-unmasked"});
-  CHECK(names.size() == 10);
+                              "block-leak", "tile-leak", "cache-drops-mask", "chunk-ignores-past",
+                              "sequence-mean", "one-head-unmasked", "one-batch-row-unmasked"});
+  CHECK(names.size() == 13);
   Inputs x = random_inputs(75, 9);
   const Numbers right = right_answer(x);
   CHECK(mismatch(numbers(causal_attention(x.q, x.k, x.v)), right, kContract) == "");
@@ -392,6 +394,10 @@ TEST_CASE("fault: not the fault of its name") {
           return j <= i || (i < 4 && j < 4) || (i >= 4 && i < 8 && j >= 4 && j < 8);
         }));
   check("finite-sentinel", right);  // small scores stay far above -10000
+  const std::size_t end_of_tile[] = {4, 4, 4, 4, 8, 8, 8, 8, 9};
+  check("tile-leak", attended_where(x, [&](std::size_t i, std::size_t j) {
+          return j <= i || j >= end_of_tile[i];
+        }));
 
   // softmax over every key, then the future ones dropped
   const auto passes = oracle::attention(numbers(x.q), numbers(x.k), numbers(x.v));
@@ -438,6 +444,9 @@ TEST_CASE("fault: a leak that replacing the future does not show, or one that is
       {"transposed-mask", every_cut},
       {"finite-sentinel", {}},  // see below
       {"block-leak", {1, 2, 3, 5, 6, 7}},
+      {"tile-leak", every_cut},
+      {"cache-drops-mask", {5, 6, 7}},
+      {"chunk-ignores-past", {5, 6, 7}},
       {"sequence-mean", every_cut},
       {"one-head-unmasked", every_cut},
       {"one-batch-row-unmasked", every_cut}};
@@ -449,6 +458,42 @@ TEST_CASE("fault: a leak that replacing the future does not show, or one that is
   // the wrong diagonal lets one token through, and that is next to the cut
   const Moves next = moves_of(faulty("diagonal-plus-one"), x, 5, Replacement::random, 1);
   CHECK(next.moved == std::vector<std::uint8_t>{0, 0, 0, 0, 1});
+}
+
+TEST_CASE("fault: not what a cache does that is fed in chunks with the wrong mask") {
+  const Inputs x = random_inputs(80, 12);
+  const auto in_chunks = [&](const std::function<AttentionOptions(std::size_t past)>& options) {
+    KVCache cache({2, 2, 3, 12});
+    Tensor4 whole = Tensor4::from_shape({2, 2, 12, 3});
+    for (std::size_t first = 0; first < 12; first += 4) {
+      const auto chunk = [&](const Tensor4& tensor) {
+        return Tensor4(xt::view(tensor, xt::all(), xt::all(), xt::range(first, first + 4)));
+      };
+      xt::view(whole, xt::all(), xt::all(), xt::range(first, first + 4)) =
+          cached_attention(chunk(x.q), chunk(x.k), chunk(x.k), options(first), cache, {}).output;
+    }
+    return whole;
+  };
+  const auto fault = [&](const char* name) { return faulty_attention(name, x.q, x.k, x.k); };
+
+  CHECK(mismatch(numbers(in_chunks([](std::size_t) { return with({}, Causal::square); })),
+                 numbers(causal_attention(x.q, x.k, x.k)), kExact) == "");
+  CHECK(mismatch(numbers(in_chunks([](std::size_t past) {
+                   return with({}, past == 0 ? Causal::square : Causal::none);
+                 })),
+                 numbers(fault("cache-drops-mask")), kContract) == "");
+  CHECK(mismatch(numbers(in_chunks([](std::size_t past) {
+                   NdBool mask = xt::ones<std::uint8_t>(Shape{4, past + 4});
+                   xt::view(mask, xt::all(), xt::range(0, 4)) = causal_mask(4, 4, Causal::square);
+                   return with({mask});
+                 })),
+                 numbers(fault("chunk-ignores-past")), kContract) == "");
+}
+
+TEST_CASE("fault: the leak beyond a tile's edge does not show in a sequence of one tile") {
+  const Inputs x = random_inputs(81, 4);
+  CHECK(mismatch(answer_of("tile-leak", x), right_answer(x), kContract) == "");
+  CHECK(leaking_cuts(faulty("tile-leak"), x, Replacement::random, 1).empty());
 }
 
 TEST_CASE("fault: the finite sentinel shows only when large scores climb over it") {

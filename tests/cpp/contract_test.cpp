@@ -1,6 +1,7 @@
 // The numeric contract, on inputs that a generator chose.
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <xtensor/xindex_view.hpp>
 #include <xtensor/xview.hpp>
@@ -119,6 +120,75 @@ TEST_CASE("contract: the error against double precision stays below 2e-6") {
         std::count(want.row_sum.data.begin(), want.row_sum.data.end(), 0.0));
   }
   CHECK(dead_rows > 50);  // they were among the inputs
+}
+
+TEST_CASE("contract: a window, ALiBi, key lengths, softcap or sinks beside masks go wrong") {
+  RandomInput random(44);
+  std::size_t hidden = 0;
+  for (int turn = 0; turn < 300; ++turn) {
+    const std::size_t batch = random.between(1, 3), kv_heads = random.between(1, 2);
+    const std::size_t heads = kv_heads * random.between(1, 3);
+    const std::size_t queries = random.between(1, 10), keys = random.between(1, 20);
+    const Tensor4 q = random.tensor4({batch, heads, queries, 6});
+    const Tensor4 k = random.tensor4({batch, kv_heads, keys, 6});
+    const Tensor4 v = random.tensor4({batch, kv_heads, keys, 5});
+
+    AttentionOptions options = with(random_masks(random, {batch, heads, queries, keys}));
+    const Causal causals[] = {Causal::none, Causal::top_left, Causal::bottom_right};
+    options.causal = causals[random.between(0, 2)];
+    options.alignment = random.chance(0.5) ? Alignment::top_left : Alignment::bottom_right;
+    const bool from_the_end = options.causal == Causal::none
+                                  ? *options.alignment == Alignment::bottom_right
+                                  : options.causal == Causal::bottom_right;
+    if (random.chance(0.5)) {
+      options.window_left = random.between(0, 5);
+    }
+    if (random.chance(0.3)) {
+      options.window_right = random.between(0, 5);
+    }
+    oracle::Form form;
+    if (random.chance(0.3)) {
+      options.softcap = 2.5F;
+      form.softcap = 2.5;
+    }
+    for (std::size_t h = 0; turn % 2 == 0 && h < heads; ++h) {
+      options.alibi_slopes.push_back(static_cast<float>(0.1 * random.uniform()));
+    }
+    for (std::size_t h = 0; turn % 3 == 0 && h < heads; ++h) {
+      options.sinks.push_back(static_cast<float>(random.normal()));
+      form.sinks.push_back(static_cast<double>(options.sinks.back()));
+    }
+    for (std::size_t b = 0; turn % 5 < 2 && b < batch; ++b) {
+      options.key_lengths.push_back(random.between(0, keys));
+    }
+    CAPTURE(turn, batch, heads, kv_heads, queries, keys);
+
+    const auto masked = oracle_bias(options.masks, Causal::none, queries, keys);
+    const auto bias = [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) -> double {
+      const std::size_t real = options.key_lengths.empty() ? keys : options.key_lengths[b];
+      const double position =
+          static_cast<double>(i) +
+          (from_the_end ? static_cast<double>(real) - static_cast<double>(queries) : 0);
+      const double ahead = static_cast<double>(j) - position;
+      const bool out =
+          j >= real || (options.causal != Causal::none && ahead > 0) ||
+          (options.window_left && -ahead > static_cast<double>(*options.window_left)) ||
+          (options.window_right && ahead > static_cast<double>(*options.window_right));
+      hidden += out ? 1U : 0U;
+      const double slope =
+          options.alibi_slopes.empty() ? 0 : static_cast<double>(options.alibi_slopes[h]);
+      return out ? -std::numeric_limits<double>::infinity()
+                 : masked(b, h, i, j) - slope * std::abs(ahead);
+    };
+    const auto got = attention(q, k, v, options);
+    const auto want =
+        oracle::attention(numbers(q), numbers(k), numbers(v), bias, 1 / std::sqrt(6.0), form);
+    CHECK(mismatch(numbers(got.output), want.output, kContract) == "");
+    CHECK(mismatch(numbers(got.weights), want.weights, kContract) == "");
+    Trace trace;
+    CHECK(other_bits(attention(q, k, v, options, &trace).output, got.output) == "");
+  }
+  CHECK(hidden > 1000);
 }
 
 TEST_CASE("contract: the error of long rows and wide heads") {

@@ -53,7 +53,7 @@ double broadcast_at(const Numbers& x, std::size_t b, std::size_t h, std::size_t 
 }
 
 Passes attention(const Numbers& q, const Numbers& k, const Numbers& v, const Bias& bias,
-                 double scale) {
+                 double scale, const Form& form) {
   const std::size_t batch = q.shape[0], heads = q.shape[1], queries = q.shape[2];
   const std::size_t keys = k.shape[2], head_dim = q.shape[3], value_dim = v.shape[3];
   const std::size_t heads_per_group = heads / k.shape[1];
@@ -75,9 +75,16 @@ Passes attention(const Numbers& q, const Numbers& k, const Numbers& v, const Bia
             p.scores.data[here] += q.data[at(q, b, h, i, e)] * k.data[at(k, b, g, j, e)];
           }
           p.scaled.data[here] = p.scores.data[here] * scale;
+          if (form.softcap > 0) {
+            p.scaled.data[here] = form.softcap * std::tanh(p.scaled.data[here] / form.softcap);
+          }
           const double added = bias(b, h, i, j);
           p.masked.data[here] = added == -kInfinity ? added : p.scaled.data[here] + added;
           max = std::fmax(max, p.masked.data[here]);
+        }
+        if (!form.sinks.empty()) {
+          max = std::fmax(max, form.sinks[h]);
+          sum = std::exp(form.sinks[h] - max);
         }
         for (std::size_t j = 0; j < keys; ++j) {
           const std::size_t here = at(p.scores, b, h, i, j);

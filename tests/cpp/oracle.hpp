@@ -32,9 +32,15 @@ struct Passes {
   Numbers output;                  // [B, H, L, Ev]
 };
 
+/// What is done to scores besides scale and bias; 0 and empty: nothing.
+struct Form {
+  double softcap = 0;         // c tanh(s / c), before the bias
+  std::vector<double> sinks;  // [H]: one more logit, whose weight goes nowhere
+};
+
 /// q [B, H, L, E], k [B, Hkv, S, E], v [B, Hkv, S, Ev].
 Passes attention(const Numbers& q, const Numbers& k, const Numbers& v, const Bias& bias,
-                 double scale);
+                 double scale, const Form& form = {});
 Passes attention(const Numbers& q, const Numbers& k, const Numbers& v, const Bias& bias = no_bias);
 
 /// y[b, l, o] = sum over i of x[b, l, i] weight[o, i] + bias[o]; `bias` may be empty.

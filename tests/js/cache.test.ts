@@ -149,6 +149,66 @@ describe("length and capacity", () => {
       expectClose(means(cache, [1, 2, 3], [1, 1, 1]).slice(-1), [2], byHand);
     });
   });
+
+  test.each([NaN, Infinity, -Infinity, 3e38])(
+    "not even with %d in them from the sequence before",
+    (rubbish) => {
+      const spoilt = tokens(...Array<number>(8).fill(rubbish));
+      for (const forget of ["reset", "dropOldest"] as const) {
+        withCache({ capacity: 8 }, (cache) => {
+          cache.append(spoilt, spoilt);
+          cache[forget](8);
+          expect(cache.length).toBe(0);
+          expectClose(means(cache, [1, 2, 3], [2, 1]), [1, 1.5, 2], byHand);
+          const zero = zeroTokens(1);
+          const open = scaledDotProductAttention(zero, zero, tokens(6), { cache, needWeights: true });
+          expectClose(open.output.data, [3], byHand);
+          expectClose((open.weights as Tensor).data, [0.25, 0.25, 0.25, 0.25], byHand);
+        });
+      }
+    },
+  );
+
+  test("a failed append moves neither length nor position", () => {
+    withGroupedQuery(
+      { hiddenSize: 2, numHeads: 1, rope: { layout: "half" } },
+      {
+        "q_proj.weight": identity(2),
+        "k_proj.weight": identity(2),
+        "v_proj.weight": identity(2),
+        "o_proj.weight": identity(2),
+      },
+      (attention) => {
+        withCache({ headDim: 2, capacity: 3 }, (cache) => {
+          const x = (count: number) => flat(Array.from({ length: count }, () => [1, 0]).flat(), 1, count, 2);
+          attention.forward(x(2), { cache });
+          expectError(() => attention.forward(x(2), { cache }), "CACHE_FULL", /holds 2 of 3/);
+          expectError(() => attention.forward(x(1), { cache, keyMask: [[true]] }), "MASK_SHAPE", /keyMask/);
+          const { weights } = attention.forward(x(1), { cache, needWeights: true });
+          expectClose((weights as Tensor).data, [0.17579, 0.34571, 0.4785], byHand);
+        });
+      },
+    );
+  });
+
+  test("each query head reads its own key/value head", () => {
+    const four = flat([0, 0, 0, 0], 1, 4, 1, 1);
+    for (const [values, want] of [
+      [
+        [10, 20],
+        [10, 10, 20, 20],
+      ],
+      [[7], [7, 7, 7, 7]],
+    ] as const) {
+      withCache({ numKvHeads: values.length }, (cache) => {
+        const heads = flat([...values], 1, values.length, 1, 1);
+        for (let step = 0; step < 2; step++) {
+          const { output } = scaledDotProductAttention(four, heads, heads, { causal: true, cache });
+          expectTensor(output, [1, 4, 1, 1], [...want]);
+        }
+      });
+    }
+  });
 });
 
 describe("state", () => {
@@ -317,6 +377,36 @@ describe("grouped-query attention", () => {
       );
       withCache({ numKvHeads: 2 }, (cache) => {
         expectTensor(attention.forward(x, { cache }).output, [1, 1, 2], [10, 20]);
+      });
+    });
+  });
+
+  test("a key mask never shortens the output", () => {
+    withGroupedQuery({ hiddenSize: 2, numHeads: 1 }, state, (attention) => {
+      const x = flat(Array.from({ length: 12 }, (_, token) => [0, token % 6]).flat(), 2, 6, 2);
+      const row = [true, true, true, true, false, false];
+      const options = { keyMask: [row, row], causal: false };
+      const { output, weights } = attention.forward(x, { ...options, needWeights: true });
+      expect([output.shape, weights?.shape]).toEqual([
+        [2, 6, 2],
+        [2, 1, 6, 6],
+      ]);
+      expectClose(
+        (weights as Tensor).data.filter((_, place) => place % 6 > 3),
+        Array<number>(24).fill(0),
+        byHand,
+      );
+      expectSameBits(attention.forward(x, options).output, output);
+    });
+  });
+
+  test("nothing to look up", () => {
+    withGroupedQuery(rotating, state, (attention) => {
+      expectTensor(attention.forward(flat([], 1, 0, 2)).output, [1, 0, 2], []);
+      expectTensor(attention.forward(flat([], 0, 3, 2)).output, [0, 3, 2], []);
+      withCache({ headDim: 2 }, (cache) => {
+        expectTensor(attention.forward(flat([], 1, 0, 2), { cache }).output, [1, 0, 2], []);
+        expect(cache.length).toBe(0);
       });
     });
   });

@@ -4,11 +4,19 @@
 import { describe, expect, test, vi } from "vitest";
 import {
   AttentionError,
+  GroupedQueryAttention,
+  KVCache,
   MultiHeadAttention,
+  additiveAttention,
   boolTensor,
+  linearAttention,
   masks,
   mergeHeads,
   memoryUsage,
+  repeatKv,
+  rmsNorm,
+  rope,
+  ropeTable,
   rowSums,
   scaledDotProductAttention,
   softmax,
@@ -20,6 +28,7 @@ import {
   type TensorLike,
 } from "softlookup";
 import { load } from "softlookup/load";
+import { Attention, RMSNormalization, RotaryEmbedding } from "softlookup/onnx";
 import { expectEverywhere } from "./paths.js";
 import {
   at,
@@ -844,6 +853,14 @@ describe("widths that differ", () => {
     }
   });
 
+  test("the output may be written over an input", () => {
+    const x = flat([0, 0, 1, 3], 2, 2);
+    const want = scaledDotProductAttention(x, x, x).output;
+    const { output } = scaledDotProductAttention(x, x, x, { out: x.data });
+    expect(output.data).toBe(x.data);
+    expectSameBits(output, want);
+  });
+
   test("kdim and vdim", () => {
     const state = {
       q_proj_weight: identity(2),
@@ -1110,8 +1127,51 @@ describe("errors", () => {
     expectTensor(scaledDotProductAttention(q, k, v).output, [1, 1], [2], exact);
   });
 
-  test("a hundred thousand of them leave memory as it was", () => {
-    const calls = failing.map(([, call]) => call);
+  test("a hundred thousand of them, spread over every family of calls, leave memory as it was", () => {
+    const [one, two] = [zeros([1, 1, 1, 1]), zeros([1, 1, 2, 1])];
+    using heads = new MultiHeadAttention({ embedDim: 2, numHeads: 2, bias: false });
+    heads.loadStateDict(identityState(2));
+    using layer = new GroupedQueryAttention({ hiddenSize: 2, numHeads: 1, rope: { layout: "half" } });
+    const eye = identity(2);
+    const state = { "q_proj.weight": eye, "k_proj.weight": eye, "v_proj.weight": eye, "o_proj.weight": eye };
+    layer.loadStateDict(state);
+    using cache = new KVCache({ batch: 1, numKvHeads: 1, headDim: 1, capacity: 1 });
+    using wide = new KVCache({ batch: 1, numKvHeads: 1, headDim: 2, capacity: 1 });
+    const poisoned = flat([NaN, 0], 2);
+    const calls: (() => unknown)[] = [
+      ...failing.map(([, call]) => call),
+      () => heads.forward(toy, toy, toy, { keyMask: poisoned }),
+      () => heads.trace(toy, toy, toy, { mask: poisoned }),
+      () => heads.loadStateDict({ ...identityState(2), "out_proj.weight": column(1, 2) }),
+      () => new MultiHeadAttention({ embedDim: 3, numHeads: 2 }),
+      () => layer.forward(toy, { cache: wide }), // two tokens for one place, found after the projections
+      () => layer.trace(toy, { keyMask: poisoned }),
+      () => layer.loadStateDict({ ...state, more: eye }),
+      () => new GroupedQueryAttention({ hiddenSize: 4, numHeads: 2, headDim: 3, rope: { layout: "half" } }),
+      () => cache.append(two, two),
+      () => scaledDotProductAttention(one, one, one, { cache, mask: flat([NaN], 1) }),
+      () => new KVCache({ batch: 1, numKvHeads: 1, headDim: 0, capacity: 1 }),
+      () => rope(toy, { layout: "half", positions: [0, -1] }),
+      () => ropeTable({ positions: [0], dims: 3 }),
+      () => rmsNorm(toy, { weight: [1, 2, 3] }),
+      () => repeatKv(one, 0),
+      () => splitHeads(toy, 3),
+      () => softmax(toy, { mask: poisoned }),
+      () => masks.and(poisoned),
+      () => additiveAttention(toy, toy, toy, { W: eye, U: eye, v: [1, 1], mask: poisoned }),
+      () => linearAttention(toy, toy, toy, { eps: -1 }),
+      () => Attention({ Q: two, K: two, V: two, attn_mask: poisoned }),
+      () =>
+        RotaryEmbedding({
+          input: zeros([1, 1, 1, 2]),
+          cos_cache: [[1]],
+          sin_cache: [[0]],
+          position_ids: [[1]],
+        }),
+      () => RMSNormalization({ X: toy, scale: [1, 2, 3] }),
+    ];
+    const messages = new Set(calls.map((call) => caught(call).message));
+    expect(messages.size).toBeGreaterThan(20);
     const before = memoryUsage();
     let count = 0;
     for (let i = 0; i < 100_000; i++) {
@@ -1123,7 +1183,13 @@ describe("errors", () => {
     }
     expect(count).toBe(100_000);
     expect(memoryUsage()).toEqual(before);
-    expectTensor(scaledDotProductAttention(q, k, v).output, [1, 1], [2], exact);
+    expect([cache.length, wide.length]).toEqual([0, 0]);
+    expectTensor(heads.forward(toy, toy, toy).output, [2, 2], toyOutput);
+    expectTensor(
+      scaledDotProductAttention(one, one, flat([3], 1, 1, 1, 1), { cache }).output,
+      [1, 1, 1, 1],
+      [3],
+    );
   }, 120_000);
 
   test("what does not fit into memory is an error like any other", () => {

@@ -2,13 +2,19 @@
 
 import { describe, expect, test, vi } from "vitest";
 import {
+  GroupedQueryAttention,
+  KVCache,
   MultiHeadAttention,
+  additiveAttention,
+  boolTensor,
   checkCausality,
   faultyAttention,
+  linearAttention,
   masks,
   scaledDotProductAttention,
   tensor,
   zeros,
+  type AttentionCallOptions,
   type CausalityReport,
   type FaultName,
   type ReplacementMode,
@@ -16,7 +22,18 @@ import {
   type TensorLike,
 } from "softlookup";
 import { normalNumbers } from "./oracle.js";
-import { expectRejection, flat, identityState, leavesNothingAlive, numbers } from "./support.js";
+import {
+  bounds,
+  expectClose,
+  expectRejection,
+  expectSameBits,
+  flat,
+  identityState,
+  joined,
+  leavesNothingAlive,
+  numbers,
+  tokensOf,
+} from "./support.js";
 
 leavesNothingAlive();
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
@@ -40,6 +57,23 @@ function sequences(shape: readonly number[], keyShape = shape): Sequences {
 }
 
 const causalAttention = ({ q, k, v }: Sequences) => scaledDotProductAttention(q, k, v, { causal: true });
+
+/** q, k and v go through a cache, chunk by chunk. */
+function throughCache(
+  { q, k, v }: Sequences,
+  chunks: readonly number[],
+  optionsOf: (past: number, count: number) => AttentionCallOptions = () => ({ causal: true }),
+): Tensor {
+  const [batch, numKvHeads, capacity, headDim] = k.shape as [number, number, number, number];
+  using cache = new KVCache({ batch, numKvHeads, headDim, capacity });
+  return joined(
+    bounds(chunks).map(([from, to]) => {
+      const [queries, keys, values] = [q, k, v].map((x) => tokensOf(x, from, to)) as [Tensor, Tensor, Tensor];
+      return scaledDotProductAttention(queries, keys, values, { ...optionsOf(from, to - from), cache })
+        .output;
+    }),
+  );
+}
 
 /** The mean of what `group` names, for every position of a column; what a function of a sequence may look like. */
 function meanOver(group: (position: number, length: number) => number[]) {
@@ -132,6 +166,80 @@ describe("silent on right causal attention", () => {
     expect(unmasked.verdict).toBe("leak");
   });
 
+  test.each([
+    ["a window", { window: 3 }],
+    ["a window to the left alone", { window: { left: 2 } }],
+    ["softcap and sinks", { softcap: 5, sinks: [0.5, -1] }],
+    ["ALiBi", { alibiSlopes: [0.5, 0.25] }],
+    ["keys padded in one row", { keyLengths: [4, 6] }],
+  ])("ours with %s", async (_, options) => {
+    expectSilence(
+      await checkCausality(
+        ({ q, k, v }) => scaledDotProductAttention(q, k, v, { ...options, causal: true }),
+        sequences([2, 2, 6, 3]),
+      ),
+    );
+  });
+
+  test.each([[[4, 2]], [[1, 5]], [[2, 1, 3]], [[1, 1, 1, 1, 1, 1]]])(
+    "a cache in chunks %j",
+    async (chunks) => {
+      const input = sequences([2, 4, 6, 3], [2, 2, 6, 3]);
+      expectSilence(await checkCausality((x) => throughCache(x, chunks), input));
+      expectSameBits(throughCache(input, chunks), causalAttention(input).output);
+    },
+  );
+
+  test("grouped-query attention with q/k norm and RoPE, with and without cache", async () => {
+    using attention = new GroupedQueryAttention({
+      hiddenSize: 8,
+      numHeads: 4,
+      numKvHeads: 2,
+      qkNorm: true,
+      rope: { layout: "half" },
+    });
+    const drawn = (seed: number, ...shape: [number, number]) =>
+      flat(normalNumbers(shape[0] * shape[1], seed), ...shape);
+    attention.loadStateDict({
+      "q_proj.weight": drawn(1, 8, 8),
+      "k_proj.weight": drawn(2, 4, 8),
+      "v_proj.weight": drawn(3, 4, 8),
+      "o_proj.weight": drawn(4, 8, 8),
+      "q_norm.weight": [1, 2],
+      "k_norm.weight": [2, 1],
+    });
+    const x = sequences([2, 6, 8]).q;
+    expectSilence(await checkCausality((input) => attention.forward(input), x));
+    for (const chunks of [
+      [4, 2],
+      [1, 1, 4],
+    ]) {
+      const decode = (input: Tensor) => {
+        using cache = new KVCache({ batch: 2, numKvHeads: 2, headDim: 2, capacity: 6 });
+        return joined(
+          bounds(chunks).map(([from, to]) => attention.forward(tokensOf(input, from, to), { cache }).output),
+        );
+      };
+      expectSilence(await checkCausality(decode, x));
+      expectSameBits(decode(x), attention.forward(x).output);
+    }
+    const open = await checkCausality((input) => attention.forward(input, { causal: false }), x);
+    expect(open.verdict).toBe("leak");
+  });
+
+  test("additive and linear attention", async () => {
+    const additive = { W: [[1, 2]], U: [[-1, 1]], v: [2], mask: masks.causal(5) };
+    expectSilence(
+      await checkCausality(({ q, k, v }) => additiveAttention(q, k, v, additive), sequences([2, 5, 2])),
+    );
+    expectSilence(
+      await checkCausality(
+        ({ q, k, v }) => linearAttention(q, k, v, { causal: true }),
+        sequences([2, 4, 5, 2], [2, 2, 5, 2]),
+      ),
+    );
+  });
+
   test("a plain one in float64 that shares nothing with ours", async () => {
     const attend = ({ q, k, v }: Sequences) => {
       const [L, E] = q.shape as [number, number];
@@ -187,6 +295,9 @@ describe("catches every shipped fault", () => {
         "transposed-mask",
         "finite-sentinel",
         "block-leak",
+        "tile-leak",
+        "cache-drops-mask",
+        "chunk-ignores-past",
         "sequence-mean",
         "one-head-unmasked",
         "one-batch-row-unmasked",
@@ -240,6 +351,52 @@ describe("catches every shipped fault", () => {
   test("a leak within blocks of four does not show at the cut between them", async () => {
     const cuts = cutsOf(await check("block-leak"));
     expect(cuts).toEqual([0, 1, 2, 4, 5, 6]);
+  });
+
+  test("a leak beyond a tile of four shows in no shorter sequence", async () => {
+    const short = await checkCausality(
+      ({ q, k, v }) => faultyAttention("tile-leak", q, k, v),
+      sequences([2, 2, 4, 4]),
+    );
+    expectSilence(short);
+    const long = await check("tile-leak");
+    const influence = numbers(long.influence);
+    const reached = range(0, 9).map((j) => range(0, j).filter((i) => (influence[j * 9 + i] as number) > 0));
+    expect(reached).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [0, 1, 2, 3],
+      [0, 1, 2, 3],
+      [0, 1, 2, 3],
+      [0, 1, 2, 3],
+      range(0, 8),
+    ]);
+  });
+
+  test("faults of a cache are what a cache gives that is fed in chunks of four", async () => {
+    const twelve = sequences([2, 2, 12, 4]);
+    const wrong = {
+      "cache-drops-mask": (past: number) => ({ causal: past === 0 }),
+      "chunk-ignores-past": (past: number, count: number) => ({
+        mask: boolTensor(range(0, count).map((i) => range(0, past + count).map((j) => j >= count || j <= i))),
+      }),
+    };
+    for (const name of ["cache-drops-mask", "chunk-ignores-past"] as const) {
+      const decode = (input: Sequences) => throughCache(input, [4, 4, 4], wrong[name]);
+      const { q, k, v } = twelve;
+      expectClose(decode(twelve).data, numbers(faultyAttention(name, q, k, v)), { abs: 1e-6, rel: 0 });
+      const report = await checkCausality(decode, twelve, { modes: ["large"], magnitudes: [100] });
+      // The first chunk is right, and at its end, as at the end of any, nothing shows.
+      expect([report.verdict, cutsOf(report)]).toEqual(["leak", [4, 5, 6, 8, 9, 10]]);
+      const tokenByToken = await checkCausality(
+        (input: Sequences) => throughCache(input, Array<number>(12).fill(1), wrong[name]),
+        twelve,
+        { modes: ["large"], magnitudes: [100] },
+      );
+      expectSilence(tokenByToken);
+    }
   });
 
   test("a finite sentinel shows only under large scores", async () => {

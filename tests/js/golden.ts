@@ -76,6 +76,19 @@ export class GoldenRun {
     return { data: Uint8Array.from(data, (value) => (value === 1 ? yes : 1 - yes)), shape };
   }
 
+  /** A float mask less the largest bias of each row: in exact arithmetic the softmax is the same. */
+  #shiftedMask(name: string): Tensor {
+    const { data, shape } = this.tensor(name);
+    const keys = shape.at(-1) as number;
+    const largest = (i: number) => Math.max(...data.subarray(i - (i % keys), i - (i % keys) + keys));
+    return { data: data.map((bias, i) => bias - largest(i)), shape };
+  }
+
+  /** A mask of scaled dot-product attention. Where it was added in float64, −1e9 swallowed no score. */
+  scoreMask(name: string): BoolTensor | Tensor {
+    return this.param("precision") === "float64" ? this.#shiftedMask(name) : this.mask(name);
+  }
+
   /** The value of a parameter; undefined for null, which means the default. */
   param(name: string): unknown {
     this.#used.add(`params.${name}`);

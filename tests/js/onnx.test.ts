@@ -1,10 +1,12 @@
 // ONNX's operators against values by the operators' text, and what they refuse.
 
 import { afterAll, describe, expect, test } from "vitest";
+import { zeros, type ErrorCode } from "softlookup";
 import { Attention, RMSNormalization, RotaryEmbedding, type OnnxAttentionAttributes } from "softlookup/onnx";
 import onnxFile from "../golden/onnx_attention.json" with { type: "json" };
 import { GoldenRun, type GoldenCase } from "./golden.js";
-import { expectError, expectSameBits, expectTensor, flat, flatBool, leavesNothingAlive } from "./support.js";
+import { expectSameBits, expectTensor, flat, flatBool, leavesNothingAlive } from "./support.js";
+import { maskCases, optionCases, sizesThatAreNone, table, untyped, type Case } from "./tables.js";
 
 const cases = onnxFile.cases as unknown as readonly GoldenCase[];
 
@@ -130,122 +132,366 @@ describe("by ONNX's rules", () => {
     expectSameBits({ data: Float32Array.of(...first.Y.data, ...second.Y.data), shape: whole.shape }, whole);
     expectSameBits(second.present_key as typeof x, x);
   });
+});
 
-  const refusals: [string, () => unknown, Parameters<typeof expectError>[1], RegExp][] = [
-    ["a missing input", () => Attention({ Q: x, K: x } as never), "DTYPE", /^V:/],
-    ["an unknown input", () => Attention({ ...qkv, mask: x } as never), "OPTION", /"mask"/],
-    ["an unknown attribute", () => Attention(qkv, { causal: 1 } as never), "OPTION", /"causal"/],
-    ["no inputs", () => Attention(undefined as never), "OPTION", /undefined/],
-    [
-      "3 axes without heads",
-      () => Attention({ Q: flat([1], 1, 1, 1), K: flat([1], 1, 1, 1), V: flat([1], 1, 1, 1) }),
-      "HEADS",
-      /q_num_heads/,
-    ],
-    ["2 axes", () => Attention({ Q: [[1]], K: [[1]], V: [[1]] }), "RANK", /^Q \[1, 1\]/],
-    ["half a past", () => Attention({ ...qkv, past_key: x }), "OPTION", /past_value/],
-    [
-      "a past of 3 axes",
-      () => Attention({ ...qkv, past_key: flat([1], 1, 1, 1), past_value: x }),
-      "RANK",
-      /past_key/,
-    ],
-    [
-      "a past beside lengths",
-      () => Attention({ ...qkv, past_key: x, past_value: x, nonpad_kv_seqlen: [3] }),
-      "OPTION",
-      /nonpad_kv_seqlen/,
-    ],
-    [
-      "lengths of another shape",
-      () => Attention({ ...qkv, nonpad_kv_seqlen: [[3]] }),
-      "SHAPE",
-      /nonpad_kv_seqlen \[1, 1\]/,
-    ],
-    [
-      "a length that is not whole",
-      () => Attention({ ...qkv, nonpad_kv_seqlen: [1.5] }),
-      "OPTION",
-      /nonpad_kv_seqlen/,
-    ],
-    ["a length above S", () => Attention({ ...qkv, nonpad_kv_seqlen: [4] }), "OPTION", /nonpad_kv_seqlen: 4/],
-    ["NaN in a mask", () => Attention({ ...qkv, attn_mask: flat([NaN, 0, 0], 3) }), "MASK_VALUE", /NaN/],
-    [
-      "a mask that does not broadcast",
-      () => Attention({ ...qkv, attn_mask: flatBool([1, 1, 1, 1, 1, 1], 2, 3) }),
-      "MASK_SHAPE",
-      /\[2, 3\]/,
-    ],
-    ["a flag of 2", () => Attention(qkv, { is_causal: 2 } as never), "OPTION", /is_causal/],
-    [
-      "a mode of 4",
-      () => Attention(qkv, { qk_matmul_output_mode: 4 } as never),
-      "OPTION",
-      /qk_matmul_output_mode/,
-    ],
-    [
-      "an integer type for the softmax",
-      () => Attention(qkv, { softmax_precision: 7 }),
-      "OPTION",
-      /softmax_precision/,
-    ],
-    ["a fraction of a window", () => Attention(qkv, { left_window_size: 0.5 }), "OPTION", /left_window_size/],
-    ["a negative softcap", () => Attention(qkv, { softcap: -1 }), "OPTION", /softcap/],
-    [
-      "caches of two shapes",
-      () =>
-        RotaryEmbedding({
-          input: flat([1, 2], 1, 1, 1, 2),
-          cos_cache: [[1]],
-          sin_cache: [[1], [2]],
-          position_ids: [[0]],
-        }),
-      "SHAPE",
-      /sin_cache \[2, 1\]/,
-    ],
-    [
-      "a position without a row",
-      () =>
-        RotaryEmbedding({
-          input: flat([1, 2], 1, 1, 1, 2),
-          cos_cache: [[1]],
-          sin_cache: [[0]],
-          position_ids: [[1]],
-        }),
-      "OPTION",
-      /position_ids: 1/,
-    ],
-    [
-      "positions of another shape",
-      () =>
-        RotaryEmbedding({
-          input: flat([1, 2], 1, 1, 1, 2),
-          cos_cache: [[1]],
-          sin_cache: [[0]],
-          position_ids: [0],
-        }),
-      "SHAPE",
-      /position_ids \[1\]/,
-    ],
-    [
-      "an odd number of dims",
-      () =>
-        RotaryEmbedding(
-          { input: flat([1, 2], 1, 1, 1, 2), cos_cache: [[1]], sin_cache: [[0]] },
-          { rotary_embedding_dim: 1 },
-        ),
-      "OPTION",
-      /rotary_embedding_dim = 1/,
-    ],
-    [
-      "an axis that does not exist",
-      () => RMSNormalization({ X: [[1]], scale: [1] }, { axis: 2 }),
-      "OPTION",
-      /axis = 2/,
-    ],
-    ["a scale of another size", () => RMSNormalization({ X: [[1]], scale: [1, 1] }), "SHAPE", /scale \[2\]/],
+describe("what the operators refuse", () => {
+  leavesNothingAlive();
+  const x = flat([1, 2, 3], 1, 1, 3, 1);
+  const zero = flat([0, 0, 0], 1, 1, 3, 1);
+  const qkv = { Q: x, K: x, V: x };
+  const tensorsThatAreNone: [string, unknown][] = [
+    ["missing", undefined],
+    ["null", null],
+    ["text", "x"],
+    ["integers", { data: new Int32Array(3), shape: [1, 1, 3, 1] }],
   ];
-  test.each(refusals)("%s is refused", (_, call, code, message) => {
-    expectError(call, code, message);
+  const numbersThatAreNone: [string, unknown][] = [
+    ["text", "1"],
+    ["null", null],
+    ["NaN", NaN],
+    ["infinite", Infinity],
+  ];
+  const integersThatAreNone: [string, unknown][] = [
+    ...numbersThatAreNone,
+    ["fractional", 0.5],
+    ["a flag", true],
+  ];
+  const bitsThatAreNone = integersThatAreNone.slice(0, -1).concat([
+    ["2", 2],
+    ["-1", -1],
+  ]);
+  const positionsThatAreNone: [string, unknown, ErrorCode][] = [
+    ["a bare number", 1, "OPTION"],
+    ["text", "1", "DTYPE"],
+    ["a Float32Array", new Float32Array(1), "DTYPE"],
+    ["text inside", ["1"], "DTYPE"],
+    ["ragged", [[1], [1, 2]], "SHAPE"],
+    ["no shape", { data: [1] }, "SHAPE"],
+  ];
+
+  describe("Attention", () => {
+    const attend = (inputs: unknown, attributes?: unknown) => untyped(Attention)(inputs, attributes);
+    const withInputs = (inputs: object) => attend({ ...qkv, ...inputs });
+    const withMask = (attn_mask: unknown) => withInputs({ attn_mask });
+    const packed = zeros([1, 3, 4]);
+    const past = { past_key: x, past_value: x };
+    table(
+      [
+        ["no inputs", () => attend(undefined), "OPTION", /undefined/],
+        ["inputs: null", () => attend(null), "OPTION", /null/],
+        ["inputs: a list", () => attend([x, x, x]), "OPTION", /"0"/],
+        ["an unknown input", () => withInputs({ mask: x }), "OPTION", /"mask"/],
+        ...["Q", "K", "V"].flatMap((name): Case[] => [
+          ...tensorsThatAreNone.map(([what, value]): Case => [
+            `${name}: ${what}`,
+            () => withInputs({ [name]: value }),
+            "DTYPE",
+            RegExp(`^${name}\\b`),
+          ]),
+          [`${name}: two axes`, () => withInputs({ [name]: [[1]] }), "RANK", RegExp(`\\b${name} \\[1, 1\\]`)],
+          [
+            `${name}: too few elements`,
+            () => withInputs({ [name]: { data: [1], shape: [1, 1, 3, 1] } }),
+            "SHAPE",
+            RegExp(`^${name}\\b.*\\[1, 1, 3, 1\\]`),
+          ],
+          [
+            `${name}: another batch`,
+            () => withInputs({ [name]: zeros([2, 1, 3, 1]) }),
+            "SHAPE",
+            /\[2, 1, 3, 1\]/,
+          ],
+        ]),
+        ["two axes", () => attend({ Q: [[1]], K: [[1]], V: [[1]] }), "RANK", /^Q \[1, 1\]/],
+        [
+          "five axes",
+          () => attend({ Q: zeros([1, 1, 1, 1, 1]), K: zeros([1, 1, 1, 1, 1]), V: zeros([1, 1, 1, 1, 1]) }),
+          "RANK",
+          /^Q \[1, 1, 1, 1, 1\]/,
+        ],
+        [
+          "K: another width",
+          () => withInputs({ K: zeros([1, 1, 3, 2]) }),
+          "SHAPE",
+          /\[1, 1, 3, 1\].*\[1, 1, 3, 2\]/,
+        ],
+        [
+          "V: another length",
+          () => withInputs({ V: zeros([1, 1, 2, 1]) }),
+          "SHAPE",
+          /\[1, 1, 3, 1\].*\[1, 1, 2, 1\]/,
+        ],
+        [
+          "heads that do not divide",
+          () => withInputs({ Q: zeros([1, 3, 3, 1]), K: zeros([1, 2, 3, 1]), V: zeros([1, 2, 3, 1]) }),
+          "HEADS",
+          /\[1, 3, 3, 1\].*\[1, 2, 3, 1\]/,
+        ],
+        ["3 axes without heads", () => attend({ Q: packed, K: packed, V: packed }), "HEADS", /q_num_heads/],
+        [
+          "3 axes without kv heads",
+          () => attend({ Q: packed, K: packed, V: packed }, { q_num_heads: 2 }),
+          "HEADS",
+          /kv_num_heads/,
+        ],
+        [
+          "q_num_heads: does not divide",
+          () => attend({ Q: packed, K: packed, V: packed }, { q_num_heads: 3, kv_num_heads: 2 }),
+          "HEADS",
+          /q_num_heads = 3.*Q \[1, 3, 4\]/,
+        ],
+        [
+          "kv_num_heads: does not divide",
+          () => attend({ Q: packed, K: packed, V: packed }, { q_num_heads: 2, kv_num_heads: 3 }),
+          "HEADS",
+          /kv_num_heads = 3.*K \[1, 3, 4\]/,
+        ],
+        [
+          "q_num_heads: not those of 4 axes",
+          () => attend(qkv, { q_num_heads: 2 }),
+          "HEADS",
+          /q_num_heads = 2/,
+        ],
+
+        ...maskCases("attn_mask", withMask, [2, 1, 1, 1]).filter(
+          ([what]) => !what.startsWith("attn_mask: null"),
+        ),
+        ["attn_mask: NaN", () => withMask(flat([NaN, 0, 0], 3)), "MASK_VALUE", /attn_mask \[3\]/],
+        ["attn_mask: +Infinity", () => withMask(flat([Infinity, 0, 0], 3)), "MASK_VALUE", /attn_mask \[3\]/],
+        [
+          "attn_mask: [2, 3]",
+          () => withMask(flatBool([1, 1, 1, 1, 1, 1], 2, 3)),
+          "MASK_SHAPE",
+          /attn_mask \[2, 3\].*\[1, 1, 3, 3\]/,
+        ],
+        [
+          "attn_mask: longer than the keys",
+          () => withMask(flatBool([1, 1, 1, 1], 4)),
+          "MASK_SHAPE",
+          /attn_mask \[4\]/,
+        ],
+        ["attn_mask: no axis", () => withMask(flatBool([1])), "MASK_SHAPE", /attn_mask \[\]/],
+        [
+          "attn_mask: five axes",
+          () => withMask(flatBool([1], 1, 1, 1, 1, 1)),
+          "MASK_SHAPE",
+          /attn_mask \[1, 1, 1, 1, 1\]/,
+        ],
+
+        ...["past_key", "past_value"].flatMap((name): Case[] => [
+          [`${name}: text`, () => withInputs({ ...past, [name]: "x" }), "DTYPE", RegExp(`^${name}\\b`)],
+          [`${name}: alone`, () => withInputs({ [name]: x }), "OPTION", /past_key and past_value/],
+          [
+            `${name}: 3 axes`,
+            () => withInputs({ ...past, [name]: zeros([1, 3, 1]) }),
+            "RANK",
+            RegExp(`^${name} \\[1, 3, 1\\].*4`),
+          ],
+          [
+            `${name}: other heads`,
+            () => withInputs({ ...past, [name]: zeros([1, 2, 3, 1]) }),
+            "SHAPE",
+            RegExp(`${name} \\[1, 2, 3, 1\\].*\\[1, 1, 3, 1\\]`),
+          ],
+          [
+            `${name}: another batch`,
+            () => withInputs({ ...past, [name]: zeros([2, 1, 3, 1]) }),
+            "SHAPE",
+            RegExp(`${name} \\[2, 1, 3, 1\\]`),
+          ],
+          [
+            `${name}: another width`,
+            () => withInputs({ ...past, [name]: zeros([1, 1, 3, 2]) }),
+            "SHAPE",
+            RegExp(`${name} \\[1, 1, 3, 2\\]`),
+          ],
+        ]),
+        [
+          "pasts of different lengths",
+          () => withInputs({ ...past, past_value: zeros([1, 1, 2, 1]) }),
+          "SHAPE",
+          /\[1, 1, 6, 1\].*\[1, 1, 5, 1\]/,
+        ],
+
+        ...positionsThatAreNone.map(([what, value, code]): Case => [
+          `nonpad_kv_seqlen: ${what}`,
+          () => withInputs({ nonpad_kv_seqlen: value }),
+          code,
+          /nonpad_kv_seqlen/,
+        ]),
+        [
+          "nonpad_kv_seqlen: another shape",
+          () => withInputs({ nonpad_kv_seqlen: [[3]] }),
+          "SHAPE",
+          /nonpad_kv_seqlen \[1, 1\].*\[1\]/,
+        ],
+        [
+          "nonpad_kv_seqlen: another batch",
+          () => withInputs({ nonpad_kv_seqlen: [3, 3] }),
+          "SHAPE",
+          /nonpad_kv_seqlen \[2\]/,
+        ],
+        [
+          "nonpad_kv_seqlen: fractional",
+          () => withInputs({ nonpad_kv_seqlen: [1.5] }),
+          "OPTION",
+          /nonpad_kv_seqlen/,
+        ],
+        [
+          "nonpad_kv_seqlen: NaN",
+          () => withInputs({ nonpad_kv_seqlen: [NaN] }),
+          "OPTION",
+          /nonpad_kv_seqlen/,
+        ],
+        [
+          "nonpad_kv_seqlen: negative",
+          () => withInputs({ nonpad_kv_seqlen: [-1] }),
+          "OPTION",
+          /nonpad_kv_seqlen: -1/,
+        ],
+        [
+          "nonpad_kv_seqlen: above S",
+          () => withInputs({ nonpad_kv_seqlen: [4] }),
+          "OPTION",
+          /nonpad_kv_seqlen: 4.*S = 3/,
+        ],
+        [
+          "nonpad_kv_seqlen: beside a past",
+          () => withInputs({ ...past, nonpad_kv_seqlen: [3] }),
+          "OPTION",
+          /nonpad_kv_seqlen/,
+        ],
+
+        ...optionCases((attributes) => attend(qkv, attributes), {
+          is_causal: { of: bitsThatAreNone },
+          scale: { of: numbersThatAreNone },
+          softcap: { of: [...numbersThatAreNone, ["negative", -1]] },
+          q_num_heads: { of: sizesThatAreNone },
+          kv_num_heads: { of: sizesThatAreNone },
+          left_window_size: { of: integersThatAreNone },
+          right_window_size: { of: integersThatAreNone },
+          qk_matmul_output_mode: { of: [...integersThatAreNone, ["4", 4], ["-1", -1]] },
+          softmax_precision: { of: [...integersThatAreNone, ["an integer type", 7]] },
+        }),
+      ],
+      () => expectTensor(Attention({ Q: zero, K: zero, V: x }).Y, [1, 1, 3, 1], [2, 2, 2]),
+    );
+  });
+
+  describe("RotaryEmbedding", () => {
+    // One token of two features, turned by a quarter.
+    const good = { input: flat([1, 2], 1, 1, 1, 2), cos_cache: [[0]], sin_cache: [[1]], position_ids: [[0]] };
+    const turn = (inputs: unknown, attributes?: unknown) => untyped(RotaryEmbedding)(inputs, attributes);
+    const withInputs = (inputs: object) => turn({ ...good, ...inputs });
+    table(
+      [
+        ["no inputs", () => turn(undefined), "OPTION", /undefined/],
+        ["an unknown input", () => withInputs({ x: [[1]] }), "OPTION", /"x"/],
+        ...["input", "cos_cache", "sin_cache"].flatMap((name) =>
+          tensorsThatAreNone.map(([what, value]): Case => [
+            `${name}: ${what}`,
+            () => withInputs({ [name]: value }),
+            "DTYPE",
+            RegExp(`^${name}\\b`),
+          ]),
+        ),
+        ["input: two axes", () => withInputs({ input: [[1, 2]] }), "RANK", /^input \[1, 2\]/],
+        [
+          "input: five axes",
+          () => withInputs({ input: zeros([1, 1, 1, 1, 2]) }),
+          "RANK",
+          /^input \[1, 1, 1, 1, 2\]/,
+        ],
+        ["input: 3 axes without heads", () => withInputs({ input: zeros([1, 1, 2]) }), "HEADS", /num_heads/],
+        ["input: an odd width", () => withInputs({ input: zeros([1, 1, 1, 3]) }), "SHAPE", /3/],
+        ["input: no width", () => withInputs({ input: zeros([1, 1, 1, 0]) }), "SHAPE", /0/],
+        [
+          "num_heads: does not divide",
+          () => turn({ ...good, input: zeros([1, 1, 4]) }, { num_heads: 3 }),
+          "HEADS",
+          /num_heads = 3.*\[1, 1, 4\]/,
+        ],
+        [
+          "cos_cache: three axes beside positions",
+          () => withInputs({ cos_cache: [[[0]]] }),
+          "SHAPE",
+          /cos_cache \[1, 1, 1\]/,
+        ],
+        [
+          "cos_cache: two axes without positions",
+          () => withInputs({ position_ids: undefined }),
+          "SHAPE",
+          /cos_cache \[1, 1\].*\[1, 1, 1\]/,
+        ],
+        [
+          "cos_cache: another width",
+          () => withInputs({ cos_cache: [[0, 0]] }),
+          "SHAPE",
+          /cos_cache \[1, 2\].*\[1, 1\]/,
+        ],
+        [
+          "sin_cache: another shape",
+          () => withInputs({ sin_cache: [[1], [2]] }),
+          "SHAPE",
+          /sin_cache \[2, 1\]/,
+        ],
+        ...positionsThatAreNone.map(([what, value, code]): Case => [
+          `position_ids: ${what}`,
+          () => withInputs({ position_ids: value }),
+          code,
+          /position_ids/,
+        ]),
+        [
+          "position_ids: without a row",
+          () => withInputs({ position_ids: [[1]] }),
+          "OPTION",
+          /position_ids: 1/,
+        ],
+        ["position_ids: negative", () => withInputs({ position_ids: [[-1]] }), "OPTION", /position_ids: -1/],
+        ["position_ids: fractional", () => withInputs({ position_ids: [[0.5]] }), "OPTION", /position_ids/],
+        [
+          "position_ids: another shape",
+          () => withInputs({ position_ids: [0] }),
+          "SHAPE",
+          /position_ids \[1\].*\[1, 1\]/,
+        ],
+        ...optionCases((attributes) => turn(good, attributes), {
+          interleaved: { of: bitsThatAreNone },
+          num_heads: { of: sizesThatAreNone },
+          rotary_embedding_dim: { of: [...sizesThatAreNone, ["odd", 1], ["above the width", 4]] },
+        }),
+      ],
+      () => expectTensor(RotaryEmbedding(good), [1, 1, 1, 2], [-2, 1]),
+    );
+  });
+
+  describe("RMSNormalization", () => {
+    const norm = (inputs: unknown, attributes?: unknown) => untyped(RMSNormalization)(inputs, attributes);
+    const good = { X: [[3, 4]], scale: [1, 1] };
+    const withInputs = (inputs: object) => norm({ ...good, ...inputs });
+    table(
+      [
+        ["no inputs", () => norm(undefined), "OPTION", /undefined/],
+        ["an unknown input", () => withInputs({ weight: [1] }), "OPTION", /"weight"/],
+        ...["X", "scale"].flatMap((name) =>
+          tensorsThatAreNone.map(([what, value]): Case => [
+            `${name}: ${what}`,
+            () => withInputs({ [name]: value }),
+            "DTYPE",
+            RegExp(`^${name}\\b`),
+          ]),
+        ),
+        ["X: a number", () => withInputs({ X: 1 }), "OPTION", /axis = -1.*X \[\]/],
+        ["X: nothing to normalise", () => withInputs({ X: zeros([2, 0]), scale: 1 }), "SHAPE", /X \[2, 0\]/],
+        ["scale: another size", () => withInputs({ scale: [1, 1, 1] }), "SHAPE", /scale \[3\].*\[2\]/],
+        ["scale: more axes", () => withInputs({ scale: [[1, 1]] }), "SHAPE", /scale \[1, 2\].*\[2\]/],
+        ...optionCases((attributes) => norm(good, attributes), {
+          axis: { of: [...integersThatAreNone, ["beyond the rank", 2], ["before the first", -3]] },
+          epsilon: { of: [...numbersThatAreNone, ["negative", -1]], message: /\beps(ilon)?\b/ },
+          stash_type: { of: [...integersThatAreNone, ["an integer type", 7]] },
+        }),
+      ],
+      () => expectTensor(RMSNormalization(good, { epsilon: 0 }), [1, 2], [0.848528, 1.131371]),
+    );
   });
 });

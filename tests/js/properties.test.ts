@@ -14,15 +14,8 @@ import {
   type CausalAlignment,
   type Tensor,
 } from "softlookup";
-import {
-  attend,
-  broadcast,
-  isVisible,
-  normalNumbers,
-  uniformNumbers,
-  type Bias,
-  type Causality,
-} from "./oracle.js";
+import { check, maskForms, maskOf, normal, range, rubbishes, seeds, type MaskForm } from "./arbitrary.js";
+import { attend, broadcast, isVisible, uniformNumbers, type Bias, type Causality } from "./oracle.js";
 import {
   at,
   expectClose,
@@ -31,6 +24,7 @@ import {
   flatBool,
   identityState,
   leavesNothingAlive,
+  numbers,
   step,
   take,
 } from "./support.js";
@@ -39,8 +33,6 @@ leavesNothingAlive();
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
 
 const unitScale = { abs: 2e-6, rel: 0 };
-const product = (sizes: readonly number[]) => sizes.reduce((total, size) => total * size, 1);
-const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 interface Problem {
   q: Tensor; // [B, Hq, L, E]
@@ -49,27 +41,19 @@ interface Problem {
   mask: Tensor | BoolTensor | undefined;
   causal: CausalAlignment | undefined;
   seed: number;
+  extras?: Extras;
 }
 
-const normal = (seed: number, ...shape: number[]) => flat(normalNumbers(product(shape), seed), ...shape);
-
-/** A mask of the given shape, about a third of it hidden. */
-function maskOf(kind: "boolean" | "additive", shape: readonly number[], seed: number): Tensor | BoolTensor {
-  const uniform = uniformNumbers(seed);
-  const hidden = range(product(shape)).map(() => uniform() < 0.35);
-  const biases = normalNumbers(hidden.length, seed + 1);
-  return kind === "boolean"
-    ? flatBool(
-        hidden.map((hides) => !hides),
-        ...shape,
-      )
-    : flat(
-        hidden.map((hides, i) => (hides ? -Infinity : (biases[i] as number))),
-        ...shape,
-      );
+/** What is not a mask and hides or biases keys all the same, and what is done to scores. */
+interface Extras {
+  window: number | { left?: number | undefined; right?: number | undefined } | undefined;
+  alibiSlopes: Tensor | undefined; // [Hq]
+  keyLengths: number[] | undefined; // [B]
+  softcap: number | undefined;
+  sinks: Tensor | undefined; // [Hq]
+  align: CausalAlignment;
 }
 
-const seeds = fc.integer({ min: 0, max: 2 ** 30 });
 const sizes = fc.record({
   B: fc.integer({ min: 1, max: 3 }),
   Hkv: fc.integer({ min: 1, max: 3 }),
@@ -78,19 +62,6 @@ const sizes = fc.record({
   S: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 1, max: 9 }) }, fc.integer({ min: 10, max: 70 })),
   E: fc.integer({ min: 1, max: 19 }),
   Ev: fc.integer({ min: 1, max: 19 }),
-});
-
-interface MaskForm {
-  kind: "boolean" | "additive";
-  rank: number;
-  ones: boolean[];
-}
-
-/** Which of the four axes of the scores a mask has, and which of those are 1. */
-const maskForms: fc.Arbitrary<MaskForm> = fc.record({
-  kind: fc.constantFrom("boolean" as const, "additive" as const),
-  rank: fc.integer({ min: 0, max: 4 }),
-  ones: fc.tuple(fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean()),
 });
 
 const problems: fc.Arbitrary<Problem> = fc
@@ -118,28 +89,76 @@ const problems: fc.Arbitrary<Problem> = fc
     };
   });
 
+const sides = fc.record({
+  left: fc.option(fc.nat({ max: 5 }), { nil: undefined }),
+  right: fc.option(fc.nat({ max: 5 }), { nil: undefined }),
+});
+const form = fc.record({
+  window: fc.option(fc.oneof(fc.integer({ min: 1, max: 6 }), sides), { nil: undefined }),
+  slopes: fc.boolean(),
+  lengths: fc.option(fc.array(fc.nat(), { minLength: 3, maxLength: 3 }), { nil: undefined }),
+  softcap: fc.option(fc.constantFrom(0.5, 2, 30), { nil: undefined }),
+  sinks: fc.boolean(),
+  align: fc.constantFrom("top-left" as const, "bottom-right" as const),
+});
+/** With a window, ALiBi, key lengths, softcap and sinks, or some of them. */
+const extendedProblems: fc.Arbitrary<Problem> = fc
+  .tuple(problems, form)
+  .map(([problem, { window, slopes, lengths, softcap, sinks, align }]) => {
+    const [B, Hq] = problem.q.shape as [number, number];
+    const S = problem.k.shape[2] as number;
+    const uniform = uniformNumbers(problem.seed + 4);
+    const extras = {
+      window,
+      alibiSlopes: slopes
+        ? flat(
+            range(Hq).map(() => 0.1 * uniform()),
+            Hq,
+          )
+        : undefined,
+      keyLengths: lengths?.slice(0, B).map((length) => length % (S + 1)),
+      softcap,
+      sinks: sinks ? normal(problem.seed + 5, Hq) : undefined,
+      align,
+    };
+    return { ...problem, extras };
+  });
+const anyProblems = fc.oneof(problems, extendedProblems);
+
 const maskedProblems = problems.filter(({ mask }) => mask !== undefined) as fc.Arbitrary<
   Problem & { mask: Tensor | BoolTensor }
 >;
 
 /** The same problem as the oracle wants it. */
-function biasOf({ q, k, mask, causal }: Problem): Bias {
+function biasOf({ q, k, mask, causal, extras }: Problem): Bias {
   const [L, S] = [q.shape[2] as number, k.shape[2] as number];
   const causality: Causality = causal ?? "none";
+  const { window, alibiSlopes, keyLengths, align } = extras ?? {};
+  const { left = Infinity, right = Infinity } =
+    typeof window === "number" ? { left: window - 1, right: 0 } : (window ?? {});
   return (b, h, i, j) => {
-    if (!isVisible(causality, L, S, i, j)) {
+    const real = keyLengths?.[b] ?? S;
+    const position = (causal ?? align) === "bottom-right" ? i + real - L : i;
+    const isOutside = j < position - left || j > position + right;
+    if (j >= real || isOutside || !isVisible(causality, L, real, i, j)) {
       return -Infinity;
     }
+    const slope = alibiSlopes?.data[h] ?? 0;
+    const distance = slope === 0 ? 0 : -slope * Math.abs(position - j);
     if (mask === undefined) {
-      return 0;
+      return distance;
     }
     const element = broadcast(mask, [b, h, i, j]);
-    return mask.data instanceof Float32Array ? element : element === 0 ? -Infinity : 0;
+    return distance + (mask.data instanceof Float32Array ? element : element === 0 ? -Infinity : 0);
   };
 }
 
-function run({ q, k, v, mask, causal }: Problem, options: AttentionCallOptions = {}) {
+/** What the oracle does to scores. */
+const formOf = ({ extras }: Problem) => ({ softcap: extras?.softcap, sinks: extras?.sinks?.data });
+
+function run({ q, k, v, mask, causal, extras }: Problem, options: AttentionCallOptions = {}) {
   const { output, weights } = scaledDotProductAttention(q, k, v, {
+    ...extras,
     mask,
     causal,
     needWeights: true,
@@ -148,42 +167,29 @@ function run({ q, k, v, mask, causal }: Problem, options: AttentionCallOptions =
   return { output, weights: weights as Tensor };
 }
 
-/** The same problems on every run and every machine. */
-function check<Args extends [unknown, ...unknown[]]>(
-  arbitraries: { [Index in keyof Args]: fc.Arbitrary<Args[Index]> },
-  property: (...args: Args) => void,
-  numRuns = 100,
-): void {
-  let runs = 0;
-  fc.assert(
-    fc.property(...arbitraries, (...args) => {
-      runs++;
-      property(...(args as Args));
-    }),
-    { numRuns, seed: 2017 },
-  );
-  expect(runs).toBe(numRuns);
-}
-
 describe("against attention in float64", () => {
-  test("any sizes, masks, alignments and groups", () => {
+  test("any sizes, masks, alignments and groups, windows, softcap, sinks, ALiBi and key lengths", () => {
     check(
-      [problems],
+      [anyProblems],
       (problem) => {
-        const want = attend(problem.q, problem.k, problem.v, biasOf(problem));
+        const want = attend(problem.q, problem.k, problem.v, biasOf(problem), formOf(problem));
         const got = run(problem);
         expectClose(got.output.data, want.output, unitScale);
         expectClose(got.weights.data, want.weights, unitScale);
-        expectSameBits(run(problem, { needWeights: false }).output, got.output);
+        const { q, k, v, mask, causal, extras } = problem;
+        expectSameBits(scaledDotProductAttention(q, k, v, { ...extras, mask, causal }).output, got.output);
+        const trace = scaledDotProductAttention.trace(q, k, v, { ...extras, mask, causal });
+        expectSameBits(step(trace, "output"), got.output);
+        expectSameBits(step(trace, "weights"), got.weights);
       },
-      300,
+      400,
     );
   });
 
   test("any scale", () => {
     check([problems, fc.double({ min: -1, max: 1, noNaN: true })], (problem, given) => {
       const scale = Math.fround(given);
-      const want = attend(problem.q, problem.k, problem.v, biasOf(problem), scale);
+      const want = attend(problem.q, problem.k, problem.v, biasOf(problem), { scale });
       expectClose(run(problem, { scale }).output.data, want.output, { abs: 5e-6, rel: 0 });
     });
   });
@@ -234,21 +240,23 @@ const withRubbish = ({ data, shape }: Tensor, first: number, rubbish: (index: nu
   );
 };
 
-const rubbishes: fc.Arbitrary<(index: number) => number> = fc.oneof(
-  fc.constantFrom(NaN, Infinity, -Infinity, 3e38, -3e38).map((value) => () => value),
-  seeds.map((seed) => {
-    const uniform = uniformNumbers(seed);
-    return () => 1000 * (uniform() - 0.5);
-  }),
-);
-
 describe("what cannot matter changes no bit", () => {
-  const squares = fc.record({ size: sizes, seed: seeds, form: fc.option(maskForms, { nil: undefined }) });
+  const squares = fc.record({
+    size: sizes,
+    seed: seeds,
+    form: fc.option(maskForms, { nil: undefined }),
+    extras: fc.record({
+      window: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
+      softcap: fc.option(fc.constantFrom(0.5, 30), { nil: undefined }),
+      alibi: fc.boolean(),
+      sinks: fc.boolean(),
+    }),
+  });
 
   test("rows 0 … t of a causal result, whatever comes after t", () => {
     check(
       [squares, fc.nat({ max: 6 }), rubbishes],
-      ({ size: { B, Hkv, group, L, E, Ev }, seed, form }, cut, rubbish) => {
+      ({ size: { B, Hkv, group, L, E, Ev }, seed, form, extras }, cut, rubbish) => {
         const t = cut % L;
         const [q, k, v] = [
           normal(seed, B, Hkv * group, L, E),
@@ -263,7 +271,15 @@ describe("what cannot matter changes no bit", () => {
             seed,
           );
         for (const needWeights of [false, true]) {
-          const options = { causal: true, mask, needWeights };
+          const options = {
+            causal: true,
+            mask,
+            needWeights,
+            window: extras.window,
+            softcap: extras.softcap,
+            alibiSlopes: extras.alibi ? normal(seed + 3, Hkv * group) : undefined,
+            sinks: extras.sinks ? normal(seed + 4, Hkv * group) : undefined,
+          };
           const whole = scaledDotProductAttention(q, k, v, options);
           const other = scaledDotProductAttention(
             withRubbish(q, t + 1, rubbish),
@@ -314,7 +330,7 @@ describe("what cannot matter changes no bit", () => {
 
   test("a key that a row does not see", () => {
     check(
-      [problems, fc.nat(), rubbishes],
+      [anyProblems, fc.nat(), rubbishes],
       (problem, pick, rubbish) => {
         const S = problem.k.shape[2] as number;
         const key = pick % S;
@@ -338,21 +354,45 @@ describe("what cannot matter changes no bit", () => {
           expectSameBits(own(got.weights, S), own(want.weights, S));
         }
       },
-      200,
+      300,
     );
   });
 
   test("the other samples of the batch", () => {
-    check([problems], (problem) => {
-      const { q, k, v, mask, causal } = problem;
+    check([anyProblems], (problem) => {
+      const { q, k, v, mask, causal, extras } = problem;
       const whole = run(problem);
       for (let b = 0; b < (q.shape[0] as number); b++) {
         const one = (tensor: Tensor) => take(tensor, [b]);
         const ownMask = mask && mask.shape.length === 4 && mask.shape[0] !== 1 ? rowOfBatch(mask, b) : mask;
-        const alone = run({ ...problem, q: one(q), k: one(k), v: one(v), mask: ownMask, causal });
+        const ownExtras = extras && { ...extras, keyLengths: extras.keyLengths?.slice(b, b + 1) };
+        const own = { ...problem, q: one(q), k: one(k), v: one(v), mask: ownMask, causal };
+        const alone = run(ownExtras ? { ...own, extras: ownExtras } : own);
         expectSameBits(alone.output, one(whole.output));
         expectSameBits(alone.weights, one(whole.weights));
       }
+    });
+  });
+
+  test("keys that are padding: left out or not, within rounding", () => {
+    const padded = fc.record({ problem: problems, real: fc.nat(), rubbish: rubbishes });
+    check([padded], ({ problem: { q, k, v }, real: drawn, rubbish }) => {
+      const S = k.shape[2] as number;
+      const real = drawn % (S + 1);
+      const lengths = Array<number>(k.shape[0] as number).fill(real);
+      const want = scaledDotProductAttention(q, firstRows(k, real), firstRows(v, real)).output;
+      const [dirtyK, dirtyV] = [withRubbish(k, real, rubbish), withRubbish(v, real, rubbish)];
+      const [byLength, byMask] = [{ keyLengths: lengths }, { mask: masks.padding(lengths, S) }].map(
+        (options) => scaledDotProductAttention(q, dirtyK, dirtyV, options).output,
+      ) as [Tensor, Tensor];
+      expectClose(byLength.data, numbers(want), unitScale);
+      expectSameBits(byMask, byLength);
+      // On the left it is the same with the keys turned round.
+      const reversed = range(S).reverse();
+      const left = scaledDotProductAttention(q, takeRows(dirtyK, reversed), takeRows(dirtyV, reversed), {
+        mask: masks.padding(lengths, S, { side: "left" }),
+      }).output;
+      expectClose(left.data, numbers(want), unitScale);
     });
   });
 
@@ -438,6 +478,26 @@ describe("symmetry", () => {
         causal,
       }).output;
       expectSameBits(moved, take(whole, order));
+    });
+  });
+
+  test("tokens of a multi-head self-attention in another order: outputs in that order", () => {
+    using attention = new MultiHeadAttention({ embedDim: 6, numHeads: 2 });
+    attention.loadStateDict({
+      in_proj_weight: normal(1, 18, 6),
+      in_proj_bias: normal(2, 18),
+      "out_proj.weight": normal(3, 6, 6),
+      "out_proj.bias": normal(4, 6),
+    });
+    check([fc.integer({ min: 1, max: 9 }), seeds], (L, seed) => {
+      const x = normal(seed, L, 6);
+      const order = shuffled(L, seed);
+      const moved = take(x, order);
+      expectClose(
+        attention.forward(moved, moved, moved).output.data,
+        numbers(take(attention.forward(x, x, x).output, order)),
+        { abs: 2e-5, rel: 1e-6 }, // the projections make the inputs larger than unit scale
+      );
     });
   });
 
@@ -565,7 +625,7 @@ describe("heads", () => {
   });
 
   test("grouped queries equal repeated key/value heads, to the bit", () => {
-    check([problems], (problem) => {
+    check([anyProblems], (problem) => {
       const { q, k, v } = problem;
       const [Hq, Hkv] = [q.shape[1] as number, k.shape[1] as number];
       const repeat = (tensor: Tensor): Tensor => {

@@ -14,7 +14,15 @@ import {
   leavesNothingAlive,
   numbers,
 } from "./support.js";
-import { flagsThatAreNone, optionCases, sizesThatAreNone, table, untyped, type Case } from "./tables.js";
+import {
+  flagsThatAreNone,
+  optionCases,
+  optionsThatAreNone,
+  sizesThatAreNone,
+  table,
+  untyped,
+  type Case,
+} from "./tables.js";
 
 leavesNothingAlive();
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
@@ -175,6 +183,21 @@ describe("for any sizes and positions", () => {
     );
   });
 
+  test("it keeps the length of every token", () => {
+    fc.assert(
+      fc.property(problems, ({ layout, B, H, L, pairs, rest, theta, start, seed }) => {
+        const width = 2 * pairs + rest;
+        const x = normal(seed, B, H, L, width);
+        const lengths = (values: readonly number[]) =>
+          values
+            .filter((_, i) => i % width === 0)
+            .map((_, token) => Math.hypot(...values.slice(token * width, (token + 1) * width)));
+        const y = rope(x, { layout, theta, positions: start, dims: 2 * pairs });
+        expectClose(lengths(numbers(y)), lengths(numbers(x)), { abs: 0, rel: 1e-6 });
+      }),
+    );
+  });
+
   test("the inverse undoes it", () => {
     fc.assert(
       fc.property(problems, ({ layout, B, H, L, pairs, theta, start, seed }) => {
@@ -329,7 +352,6 @@ describe("bad input", () => {
               ["text", "yarn"],
               ["empty", {}],
             ],
-            message: /options|scaling/,
           },
           layout: {
             of: [
@@ -350,6 +372,70 @@ describe("bad input", () => {
       ["table: no options", () => tableOf(undefined), "OPTION", /positions/],
       ["table: no positions", () => tableOf({ dims: 4 }), "OPTION", /positions/],
       ["table: a number for positions", () => tableOf({ dims: 4, positions: 3 }), "OPTION", /positions/],
+      ["table: positions of null", () => tableOf({ dims: 4, positions: null }), "DTYPE", /positions/],
+      ["table: text for positions", () => tableOf({ dims: 4, positions: "0" }), "DTYPE", /positions/],
+      [
+        "table: a Float32Array, which rounds",
+        () => tableOf({ dims: 4, positions: new Float32Array(1) }),
+        "DTYPE",
+        /positions.*Float32Array/,
+      ],
+      [
+        "table: positions of no shape",
+        () => tableOf({ dims: 4, positions: { data: [0] } }),
+        "SHAPE",
+        /positions/,
+      ],
+      [
+        "table: a fraction of a position",
+        () => tableOf({ dims: 4, positions: [0.5] }),
+        "OPTION",
+        /positions/,
+      ],
+      [
+        "table: a position too large",
+        () => tableOf({ dims: 4, positions: [2 ** 31] }),
+        "OPTION",
+        /positions/,
+      ],
+      ...sizesThatAreNone.map(([what, dims]): Case => [
+        `table: dims ${what}`,
+        () => tableOf({ positions: [0], dims }),
+        "OPTION",
+        /dims/,
+      ]),
+      ...(
+        [
+          ["0", 0],
+          ["negative", -1],
+          ["NaN", NaN],
+          ["text", "1e4"],
+          ["null", null],
+        ] as [string, unknown][]
+      ).map(([what, theta]): Case => [
+        `table: theta ${what}`,
+        () => tableOf({ positions: [0], dims: 2, theta }),
+        "OPTION",
+        /theta/,
+      ]),
+      [
+        "table: scaling of null",
+        () => tableOf({ positions: [0], dims: 2, scaling: null }),
+        "OPTION",
+        /scaling/,
+      ],
+      [
+        "table: scaling of another type",
+        () => tableOf({ positions: [0], dims: 2, scaling: { type: "ntk" } }),
+        "OPTION",
+        /scaling\.type/,
+      ],
+      ...optionsThatAreNone.map(([what, value]): Case => [
+        `table: options that are ${what}`,
+        () => tableOf(value),
+        "OPTION",
+        /options/,
+      ]),
       ["table: a negative position", () => tableOf({ dims: 4, positions: [-1] }), "OPTION", /positions.*-1/],
       ["table: no dims", () => tableOf({ positions: [0] }), "OPTION", /dims/],
       ["table: odd dims", () => tableOf({ positions: [0], dims: 3 }), "OPTION", /dims = 3/],

@@ -384,6 +384,9 @@ describe("a bad file", () => {
       ["signed bytes", read(new Int8Array(8)), "DTYPE", /Int8Array/],
       ["a DataView", read(new DataView(good.slice().buffer)), "DTYPE", /DataView/],
       ["an unknown tensor", () => readSafetensors(good).tensor("y"), "STATE_DICT", /"y"/],
+      ["no tensor's name", () => untyped(readSafetensors(good)).tensor(), "STATE_DICT", /"undefined"/],
+      ["a prefix of null", () => untyped(readSafetensors(good)).tensors(null), "OPTION", /prefix/],
+      ["a prefix that is a pattern", () => untyped(readSafetensors(good)).tensors(/x/), "OPTION", /prefix/],
     ],
     expectGood,
   );

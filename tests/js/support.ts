@@ -53,6 +53,41 @@ export function take(tensor: Tensor, indices: readonly number[]): Tensor {
   };
 }
 
+/** Tokens from … to − 1: what lies there along the axis before the last. */
+export function tokensOf({ data, shape }: Tensor, from: number, to: number): Tensor {
+  const [length, width] = shape.slice(-2) as [number, number];
+  const sequences = shape.slice(0, -2).reduce((product, size) => product * size, 1);
+  const parts = Array.from({ length: sequences }, (_, n) =>
+    data.subarray((n * length + from) * width, (n * length + to) * width),
+  );
+  const part = new Float32Array(sequences * (to - from) * width);
+  parts.forEach((tokens, n) => {
+    part.set(tokens, n * (to - from) * width);
+  });
+  return { data: part, shape: [...shape.slice(0, -2), to - from, width] };
+}
+
+/** One after the other along the axis before the last. */
+export function joined(parts: readonly Tensor[]): Tensor {
+  const [{ shape }] = parts as [Tensor];
+  const leading = shape.slice(0, -2);
+  const sequences = leading.reduce((product, size) => product * size, 1);
+  const data = Array.from({ length: sequences }, (_, n) =>
+    parts.flatMap((part) => {
+      const size = part.data.length / sequences;
+      return Array.from(part.data.subarray(n * size, (n + 1) * size));
+    }),
+  );
+  const length = parts.reduce((sum, part) => sum + (part.shape.at(-2) as number), 0);
+  return flat(data.flat(), ...leading, length, shape.at(-1) as number);
+}
+
+/** Where each chunk begins and ends. */
+export function bounds(chunks: readonly number[]): [from: number, to: number][] {
+  let to = 0;
+  return chunks.map((count) => [to, (to += count)]);
+}
+
 function bits({ data }: Tensor): Uint32Array {
   return new Uint32Array(data.slice().buffer);
 }

@@ -215,6 +215,27 @@ export const candidates = {
       en: "The mask works in blocks of 4 tokens: causal from block to block, open inside one. A cut on the edge of a block sees nothing.",
     },
   },
+  "tile-leak": {
+    name: { zh: "只在块外泄漏", en: "A leak beyond a tile" },
+    why: {
+      zh: "键按 4 个一块来算：对角线所在的块掩对了，更靠后的块却忘了跳过。不超过一块的短序列看不到它。",
+      en: "The keys come in tiles of 4: the tile on the diagonal is masked, those after it are not skipped. A sequence of one tile never shows it.",
+    },
+  },
+  "cache-drops-mask": {
+    name: { zh: "有了缓存就不掩", en: "No mask once there is a cache" },
+    why: {
+      zh: "序列每 4 个 token 一批送进缓存：第一批掩对了，之后缓存里有了东西，掩码就丢了。逐个解码时一切正常，因为一个 token 没有未来可看。",
+      en: "The sequence goes into a cache in chunks of 4 tokens: the first is masked, and as soon as the cache holds something the mask is gone. Decoding token by token looks well, since a chunk of one has no future.",
+    },
+  },
+  "chunk-ignores-past": {
+    name: { zh: "分批时忘了过去", en: "A chunk masked as if it had no past" },
+    why: {
+      zh: "同样每 4 个一批，三角形掩码却盖在最老的 4 个键上，好像缓存是空的：过去被遮住一部分，这一批自己的键全敞开。",
+      en: "Chunks of 4 again, but the triangle lies over the 4 oldest keys, as if the cache were empty: part of the past is hidden, and the chunk’s own keys are all open.",
+    },
+  },
   "sequence-mean": {
     name: { zh: "减去整个序列的均值", en: "The mean of the sequence" },
     why: {

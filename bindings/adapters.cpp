@@ -38,7 +38,7 @@ val numbers(std::initializer_list<std::pair<const char*, double>> entries) {
 }
 
 double to_count(const val& object, const char* name) {
-  return static_cast<double>(to_size(get(object, name), name));
+  return static_cast<double>(size_in(object, name));
 }
 
 std::uint32_t to_seed(const val& seed) { return static_cast<std::uint32_t>(to_size(seed, "seed")); }
@@ -56,11 +56,11 @@ struct SoftmaxCall {
  private:
   static MaskRule rule_for(const Tensor4& scores, const val& options) {
     std::vector<Mask> masks;
-    if (auto mask = to_optional_mask(get(options, "mask"), "mask")) {
+    if (auto mask = optional_mask_in(options, "mask")) {
       masks.push_back(std::move(*mask));
     }
     const auto& shape = scores.shape();
-    return {std::move(masks), to_causal(get(options, "causal")),
+    return {std::move(masks), causal_in(options),
             ScoreShape{shape[0], shape[1], shape[2], shape[3]}};
   }
 };
@@ -83,14 +83,14 @@ struct MultiHeadCall {
     key = to_tensor<3>(key_in, "key", 2);
     value = to_tensor<3>(value_in, "value", 2);
     dropped = 3 - rank_of(query_in);
-    if (auto mask = to_optional_mask(get(options_in, "mask"), "mask")) {
+    if (auto mask = optional_mask_in(options_in, "mask")) {
       options.masks.push_back(std::move(*mask));
     }
-    options.key_mask = to_optional_mask(get(options_in, "keyMask"), "keyMask");
+    options.key_mask = optional_mask_in(options_in, "keyMask");
     if (options.key_mask && dropped == 1) {
       options.key_mask = with_batch_axis(*options.key_mask);
     }
-    options.causal = to_causal(get(options_in, "causal"));
+    options.causal = causal_in(options_in);
   }
 };
 
@@ -125,7 +125,7 @@ Replacement to_replacement(const val& kind) {
 
 val attend(const val& q, const val& k, const val& v, const val& options) {
   const AttentionCall call(q, k, v, options);
-  const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
+  const bool need_weights = flag_in(options, "needWeights", false);
   const val out = get(options, "out");
   const Tensor4& qs = call.q;
   require_out(out, Shape{qs.shape(0), qs.shape(1), qs.shape(2), call.v.shape(3)});
@@ -190,17 +190,16 @@ val additive_mask(const val& mask) { return from_array(to_additive(to_mask(mask,
 
 val create_multi_head(const val& config_in) {
   MultiHeadConfig config{};
-  config.embed_dim = to_size(get(config_in, "embedDim"), "embedDim");
-  config.num_heads = to_size(get(config_in, "numHeads"), "numHeads");
+  config.embed_dim = size_in(config_in, "embedDim");
+  config.num_heads = size_in(config_in, "numHeads");
   const auto width = [&](const char* name) {
-    return get(config_in, name).isUndefined() ? config.embed_dim
-                                              : to_size(get(config_in, name), name);
+    return !has(config_in, name) ? config.embed_dim : size_in(config_in, name);
   };
   config.kdim = width("kdim");
   config.vdim = width("vdim");
-  config.bias = to_flag(get(config_in, "bias"), true, "bias");
-  config.add_bias_kv = to_flag(get(config_in, "addBiasKv"), false, "addBiasKv");
-  config.add_zero_attn = to_flag(get(config_in, "addZeroAttn"), false, "addZeroAttn");
+  config.bias = flag_in(config_in, "bias", true);
+  config.add_bias_kv = flag_in(config_in, "addBiasKv", false);
+  config.add_zero_attn = flag_in(config_in, "addZeroAttn", false);
 
   auto created = std::make_unique<MultiHeadAttention>(config);
   const auto parameters = static_cast<double>(created->parameter_count());
@@ -230,11 +229,11 @@ val attend_multi_head(const val& handle, const val& query, const val& key, const
                       const val& options) {
   const MultiHeadAttention& module = multi_heads().get(handle);
   MultiHeadCall call(module, query, key, value, options);
-  const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
+  const bool need_weights = flag_in(options, "needWeights", false);
   call.options.branch = branch_for(need_weights);
-  const bool average = to_flag(get(options, "averageWeights"), true, "averageWeights");
+  const bool average = flag_in(options, "averageWeights", true);
   const auto result =
-      to_flag(get(options, "headByHead"), false, "headByHead")
+      flag_in(options, "headByHead", false)
           ? module.forward_head_by_head(call.query, call.key, call.value, call.options)
           : module.forward(call.query, call.key, call.value, call.options);
   val answer = val::object();
@@ -344,12 +343,12 @@ val count_parameters(const val& layer_in) {
   layer.model_dim = to_count(layer_in, "modelDim");
   layer.num_heads = to_count(layer_in, "numHeads");
   const auto or_else = [&](const char* name, double otherwise) {
-    return get(layer_in, name).isUndefined() ? otherwise : to_count(layer_in, name);
+    return !has(layer_in, name) ? otherwise : to_count(layer_in, name);
   };
   layer.num_kv_heads = or_else("numKvHeads", layer.num_heads);
   layer.head_dim = or_else("headDim", head_dim_of(layer));
-  layer.bias = to_flag(get(layer_in, "bias"), false, "bias");
-  layer.qk_norm = to_flag(get(layer_in, "qkNorm"), false, "qkNorm");
+  layer.bias = flag_in(layer_in, "bias", false);
+  layer.qk_norm = flag_in(layer_in, "qkNorm", false);
   const AttentionParameters count = attention_parameters(layer);
   return numbers({{"query", count.query},
                   {"key", count.key},

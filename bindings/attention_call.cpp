@@ -18,17 +18,17 @@ AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in) 
 AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in,
                              const val& options_in)
     : AttentionCall(q_in, k_in, v_in) {
-  if (auto mask = to_optional_mask(get(options_in, "mask"), "mask")) {
+  if (auto mask = optional_mask_in(options_in, "mask")) {
     options.masks.push_back(std::move(*mask));
   }
-  options.causal = to_causal(get(options_in, "causal"));
-  options.scale = to_optional_number(get(options_in, "scale"), "scale");
-  options.softcap = to_optional_number(get(options_in, "softcap"), "softcap");
+  options.causal = causal_in(options_in);
+  options.scale = optional_number_in(options_in, "scale");
+  options.softcap = optional_number_in(options_in, "softcap");
   options.alignment = to_alignment(get(options_in, "align"));
   read_window(get(options_in, "window"), options);
-  options.sinks = to_numbers(get(options_in, "sinks"), "sinks");
-  options.alibi_slopes = to_numbers(get(options_in, "alibiSlopes"), "alibiSlopes");
-  if (!get(options_in, "keyLengths").isUndefined()) {
+  options.sinks = numbers_in(options_in, "sinks");
+  options.alibi_slopes = numbers_in(options_in, "alibiSlopes");
+  if (has(options_in, "keyLengths")) {
     options.key_lengths = to_sizes(get(options_in, "keyLengths"), "keyLengths");
   }
 }

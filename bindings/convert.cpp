@@ -166,10 +166,10 @@ void read_window(const val& window, MaskSpec& spec) {
   if (window.isNull() || window.typeOf().as<std::string>() != "object") {
     throw Error(ErrorCode::OPTION, {"window must be a number of keys or { left, right }"});
   }
-  if (!get(window, "left").isUndefined()) {
+  if (has(window, "left")) {
     spec.window_left = to_size(get(window, "left"), "window.left");
   }
-  if (!get(window, "right").isUndefined()) {
+  if (has(window, "right")) {
     spec.window_right = to_size(get(window, "right"), "window.right");
   }
 }
@@ -238,6 +238,32 @@ Shape to_sizes(const val& numbers, std::string_view name) {
     sizes[i] = static_cast<std::size_t>(value);
   }
   return sizes;
+}
+
+__attribute__((noinline)) bool flag_in(const val& options, const char* name, bool otherwise) {
+  return to_flag(get(options, name), otherwise, name);
+}
+
+__attribute__((noinline)) std::size_t size_in(const val& options, const char* name) {
+  return to_size(get(options, name), name);
+}
+
+__attribute__((noinline)) std::optional<Mask> optional_mask_in(const val& options,
+                                                               const char* name) {
+  return to_optional_mask(get(options, name), name);
+}
+
+__attribute__((noinline)) std::optional<float> optional_number_in(const val& options,
+                                                                  const char* name) {
+  return to_optional_number(get(options, name), name);
+}
+
+__attribute__((noinline)) std::vector<float> numbers_in(const val& options, const char* name) {
+  return to_numbers(get(options, name), name);
+}
+
+__attribute__((noinline)) Causal causal_in(const val& options) {
+  return to_causal(get(options, "causal"));
 }
 
 val from_array(const NdArray& array, std::size_t dropped) {

@@ -53,6 +53,15 @@ bool to_flag(const val& flag, bool otherwise, std::string_view name);
 std::size_t to_size(const val& number, std::string_view name);
 Shape to_sizes(const val& numbers, std::string_view name);
 
+// The same of a property, one function each.
+
+bool flag_in(const val& options, const char* name, bool otherwise);
+std::size_t size_in(const val& options, const char* name);
+std::optional<Mask> optional_mask_in(const val& options, const char* name);
+std::optional<float> optional_number_in(const val& options, const char* name);
+std::vector<float> numbers_in(const val& options, const char* name);
+Causal causal_in(const val& options);
+
 std::size_t rank_of(const val& tensor);
 
 // Core -> JavaScript: fresh arrays that JavaScript owns, never views of WebAssembly memory. The

@@ -30,7 +30,7 @@ Registry<GroupedQueryAttention>& grouped_queries() {
 }
 
 std::size_t size_or(const val& options, const char* name, std::size_t otherwise) {
-  return get(options, name).isUndefined() ? otherwise : to_size(get(options, name), name);
+  return has(options, name) ? size_in(options, name) : otherwise;
 }
 
 GroupedQueryConfig::Bias to_bias(const val& bias) {
@@ -43,10 +43,10 @@ GroupedQueryConfig::Bias to_bias(const val& bias) {
 
 GroupedQueryConfig to_config(const val& in) {
   GroupedQueryConfig config{};
-  config.hidden_size = to_size(get(in, "hiddenSize"), "hiddenSize");
-  config.num_heads = to_size(get(in, "numHeads"), "numHeads");
+  config.hidden_size = size_in(in, "hiddenSize");
+  config.num_heads = size_in(in, "numHeads");
   config.num_kv_heads = size_or(in, "numKvHeads", config.num_heads);
-  if (get(in, "headDim").isUndefined() &&
+  if (!has(in, "headDim") &&
       (config.num_heads == 0 || config.hidden_size % config.num_heads != 0)) {
     throw Error(ErrorCode::HEADS,
                 {"numHeads = ", std::to_string(config.num_heads), " does not divide hiddenSize = ",
@@ -61,7 +61,7 @@ GroupedQueryConfig to_config(const val& in) {
   } else if (!norm.isUndefined() && !norm.isFalse()) {
     config.qk_norm_eps = to_double(get(norm, "eps"), kRmsNormEps, "qkNorm.eps");
   }
-  if (!get(in, "rope").isUndefined() && !get(in, "rope").isFalse()) {
+  if (has(in, "rope") && !get(in, "rope").isFalse()) {
     config.rope = to_rope_options(get(in, "rope"));
   }
   return config;
@@ -69,7 +69,7 @@ GroupedQueryConfig to_config(const val& in) {
 
 Chunk to_chunk(const val& options) {
   Chunk chunk;
-  if (!get(options, "lengths").isUndefined()) {
+  if (has(options, "lengths")) {
     chunk.lengths = to_sizes(get(options, "lengths"), "lengths");
   }
   chunk.side = to_side(get(options, "side"));
@@ -83,15 +83,15 @@ struct GroupedQueryCall {
 
   GroupedQueryCall(const val& x_in, const val& in)
       : x(to_tensor<3>(x_in, "x", 2)), dropped(3 - rank_of(x_in)) {
-    options.causal = to_flag(get(in, "causal"), true, "causal");
-    options.key_mask = to_optional_mask(get(in, "keyMask"), "keyMask");
+    options.causal = flag_in(in, "causal", true);
+    options.key_mask = optional_mask_in(in, "keyMask");
     if (options.key_mask && dropped == 1) {
       options.key_mask = with_batch_axis(*options.key_mask);
     }
-    if (!get(in, "cache").isUndefined()) {
+    if (has(in, "cache")) {
       options.cache = &caches().get(get(in, "cache"));
     }
-    if (!get(in, "positions").isUndefined()) {
+    if (has(in, "positions")) {
       options.positions = to_positions(get(in, "positions"), x.shape(0), x.shape(1));
     }
     options.chunk = to_chunk(in);
@@ -101,9 +101,9 @@ struct GroupedQueryCall {
 }  // namespace
 
 val create_kv_cache(const val& size) {
-  auto created = std::make_unique<KVCache>(KVCache::Size{
-      to_size(get(size, "batch"), "batch"), to_size(get(size, "numKvHeads"), "numKvHeads"),
-      to_size(get(size, "headDim"), "headDim"), to_size(get(size, "capacity"), "capacity")});
+  auto created =
+      std::make_unique<KVCache>(KVCache::Size{size_in(size, "batch"), size_in(size, "numKvHeads"),
+                                              size_in(size, "headDim"), size_in(size, "capacity")});
   return val(caches().add(std::move(created)));
 }
 
@@ -128,7 +128,7 @@ val append_to_cache(const val& handle, const val& k, const val& v, const val& op
 val attend_cached(const val& handle, const val& q, const val& k, const val& v, const val& options) {
   KVCache& cache = caches().get(handle);
   const AttentionCall call(q, k, v, options);
-  const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
+  const bool need_weights = flag_in(options, "needWeights", false);
   const val out = get(options, "out");
   const Tensor4& qs = call.q;
   require_out(out, Shape{qs.shape(0), qs.shape(1), qs.shape(2), call.v.shape(3)});
@@ -178,8 +178,8 @@ val load_grouped_query(const val& handle, const val& names, const val& tensors) 
 val attend_grouped_query(const val& handle, const val& x, const val& options) {
   const GroupedQueryAttention& module = grouped_queries().get(handle);
   GroupedQueryCall call(x, options);
-  const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
-  const bool fast = to_flag(get(options, "fast"), true, "fast");
+  const bool need_weights = flag_in(options, "needWeights", false);
+  const bool fast = flag_in(options, "fast", true);
   call.options.branch = fast ? branch_for(need_weights) : Branch::plain;
   const auto result = module.forward(call.x, call.options);
   val answer = val::object();

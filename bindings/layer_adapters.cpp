@@ -17,7 +17,7 @@ namespace softlookup::bindings {
 
 val norm_rows(const val& x, const val& options) {
   Tensor1 weight;
-  if (!get(options, "weight").isUndefined()) {
+  if (has(options, "weight")) {
     const NdArray given = to_array(get(options, "weight"), "weight");
     if (given.dimension() != 1 || given.size() == 0) {
       throw Error(given.dimension() != 1 ? ErrorCode::RANK : ErrorCode::SHAPE,
@@ -27,7 +27,7 @@ val norm_rows(const val& x, const val& options) {
   }
   return from_array(rms_norm(to_array(x, "x"), weight,
                              to_double(get(options, "eps"), kRmsNormEps, "eps"),
-                             to_flag(get(options, "unitOffset"), false, "unitOffset")));
+                             flag_in(options, "unitOffset", false)));
 }
 
 val repeat_heads(const val& x, const val& n) {

@@ -100,7 +100,7 @@ val onnx_attention(const val& inputs_in, const val& attributes_in) {
   inputs.q = to_array(get(inputs_in, "Q"), "Q");
   inputs.k = to_array(get(inputs_in, "K"), "K");
   inputs.v = to_array(get(inputs_in, "V"), "V");
-  inputs.attn_mask = to_optional_mask(get(inputs_in, "attn_mask"), "attn_mask");
+  inputs.attn_mask = optional_mask_in(inputs_in, "attn_mask");
   inputs.past_key = to_past(get(inputs_in, "past_key"), "past_key");
   inputs.past_value = to_past(get(inputs_in, "past_value"), "past_value");
   const val lengths = get(inputs_in, "nonpad_kv_seqlen");
@@ -112,8 +112,8 @@ val onnx_attention(const val& inputs_in, const val& attributes_in) {
   attributes.is_causal = to_bit(get(attributes_in, "is_causal"), "is_causal");
   attributes.q_num_heads = to_count(get(attributes_in, "q_num_heads"), "q_num_heads");
   attributes.kv_num_heads = to_count(get(attributes_in, "kv_num_heads"), "kv_num_heads");
-  attributes.scale = to_optional_number(get(attributes_in, "scale"), "scale");
-  attributes.softcap = to_optional_number(get(attributes_in, "softcap"), "softcap").value_or(0.0F);
+  attributes.scale = optional_number_in(attributes_in, "scale");
+  attributes.softcap = optional_number_in(attributes_in, "softcap").value_or(0.0F);
   attributes.left_window_size =
       to_window(get(attributes_in, "left_window_size"), "left_window_size");
   attributes.right_window_size =

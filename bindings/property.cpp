@@ -6,6 +6,10 @@ using emscripten::val;
 
 __attribute__((noinline)) val get(const val& object, const char* name) { return object[name]; }
 
+__attribute__((noinline)) bool has(const val& object, const char* name) {
+  return !object[name].isUndefined();
+}
+
 __attribute__((noinline)) void put(val& object, const char* name, const val& value) {
   object.set(name, value);
 }

@@ -10,6 +10,7 @@ namespace softlookup::bindings {
 // keeps the binary a good deal smaller.
 
 emscripten::val get(const emscripten::val& object, const char* name);
+bool has(const emscripten::val& object, const char* name);
 
 void put(emscripten::val& object, const char* name, const emscripten::val& value);
 void put(emscripten::val& object, const char* name, double number);

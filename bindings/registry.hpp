@@ -2,12 +2,13 @@
 
 #include <emscripten/val.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "error.hpp"
 
@@ -25,25 +26,45 @@ class Registry {
   explicit Registry(const char* name) : name_(name) {}
 
   Handle add(std::unique_ptr<Object> object) {
-    objects_.emplace(++last_, std::move(object));
+    objects_.push_back({++last_, std::move(object)});
     ++live_objects;
     return last_;
   }
 
   /// Throws DISPOSED.
   Object& get(const emscripten::val& handle) {
-    const auto found = objects_.find(handle.as<Handle>());
+    const auto found = find(handle);
     if (found == objects_.end()) {
       throw Error(ErrorCode::DISPOSED, {"this ", name_, " was disposed"});
     }
     return *found->second;
   }
 
-  void erase(const emscripten::val& handle) { live_objects -= objects_.erase(handle.as<Handle>()); }
+  void erase(const emscripten::val& handle) {
+    const auto found = find(handle);
+    if (found != objects_.end()) {
+      objects_.erase(found);
+      --live_objects;
+      if (objects_.empty()) {
+        std::vector<Entry>().swap(objects_);  // memory as before the first object
+      }
+    }
+  }
 
  private:
+  using Entry = std::pair<Handle, std::unique_ptr<Object>>;
+
+  /// Handles ascend.
+  typename std::vector<Entry>::iterator find(const emscripten::val& handle) {
+    const auto wanted = handle.as<Handle>();
+    const auto found =
+        std::lower_bound(objects_.begin(), objects_.end(), wanted,
+                         [](const Entry& entry, Handle value) { return entry.first < value; });
+    return found != objects_.end() && found->first == wanted ? found : objects_.end();
+  }
+
   const char* name_;
-  std::map<Handle, std::unique_ptr<Object>> objects_;
+  std::vector<Entry> objects_;
   Handle last_ = 0;
 };
 

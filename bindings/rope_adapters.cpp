@@ -28,11 +28,11 @@ val rotate(const val& x_in, const val& options_in) {
 }
 
 val make_rope_table(const val& options) {
-  if (get(options, "positions").isUndefined() || get(options, "positions").isNumber()) {
+  if (!has(options, "positions") || get(options, "positions").isNumber()) {
     throw Error(ErrorCode::OPTION, {"positions must be an array of whole numbers"});
   }
   const PositionArray positions = to_position_array(get(options, "positions"));
-  const RopeTable table = rope_table(positions.values, to_size(get(options, "dims"), "dims"),
+  const RopeTable table = rope_table(positions.values, size_in(options, "dims"),
                                      to_double(get(options, "theta"), RopeOptions{}.theta, "theta"),
                                      to_scaling(get(options, "scaling")));
   val answer = val::object();

@@ -40,13 +40,13 @@ RopeOptions to_rope_options(const val& options) {
   RopeOptions rope{};
   rope.layout = to_layout(get(options, "layout"));
   rope.theta = to_double(get(options, "theta"), rope.theta, "theta");
-  if (!get(options, "dims").isUndefined()) {
-    rope.dims = to_size(get(options, "dims"), "dims");
+  if (has(options, "dims")) {
+    rope.dims = size_in(options, "dims");
     if (rope.dims == 0) {
       throw Error(ErrorCode::OPTION, {"dims must be above 0"});
     }
   }
-  rope.inverse = to_flag(get(options, "inverse"), false, "inverse");
+  rope.inverse = flag_in(options, "inverse", false);
   rope.scaling = to_scaling(get(options, "scaling"));
   return rope;
 }
@@ -66,7 +66,7 @@ std::optional<YarnScaling> to_scaling(const val& scaling) {
       to_double(get(scaling, "originalMaxPositions"), kMissing, "scaling.originalMaxPositions");
   yarn.beta_fast = to_double(get(scaling, "betaFast"), yarn.beta_fast, "scaling.betaFast");
   yarn.beta_slow = to_double(get(scaling, "betaSlow"), yarn.beta_slow, "scaling.betaSlow");
-  if (!get(scaling, "attentionFactor").isUndefined()) {
+  if (has(scaling, "attentionFactor")) {
     yarn.attention_factor =
         to_double(get(scaling, "attentionFactor"), 1, "scaling.attentionFactor");
   }

@@ -60,10 +60,10 @@ struct AdditiveCall {
     parameters.w = to_matrix(options, "W");
     parameters.u = to_matrix(options, "U");
     parameters.v = to_vector(options, "v");
-    if (!get(options, "b").isUndefined()) {
+    if (has(options, "b")) {
       parameters.b = to_vector(options, "b");
     }
-    mask = to_optional_mask(get(options, "mask"), "mask");
+    mask = optional_mask_in(options, "mask");
   }
 };
 
@@ -84,7 +84,7 @@ std::optional<NdBool> to_key_mask(const val& mask_in, bool batched) {
 
 val attend_additive(const val& query, const val& key, const val& value, const val& options) {
   const AdditiveCall call(query, key, value, options);
-  const bool need_weights = to_flag(get(options, "needWeights"), false, "needWeights");
+  const bool need_weights = flag_in(options, "needWeights", false);
   const AdditiveResult result =
       additive_attention(call.query, call.key, call.value, call.parameters, call.mask);
   val answer = val::object();
@@ -107,8 +107,8 @@ val attend_linear(const val& q, const val& k, const val& v, const val& options) 
   const std::size_t rank = rank_of(q);
   const Tensor4 output = linear_attention(
       to_tensor<4>(q, "q", 2), to_tensor<4>(k, "k", 2), to_tensor<4>(v, "v", 2),
-      to_flag(get(options, "causal"), false, "causal"),
-      to_key_mask(get(options, "keyMask"), rank == 4), to_double(get(options, "eps"), 0, "eps"));
+      flag_in(options, "causal", false), to_key_mask(get(options, "keyMask"), rank == 4),
+      to_double(get(options, "eps"), 0, "eps"));
   val answer = val::object();
   put(answer, "output", from_array(output, 4 - rank));
   return answer;

@@ -10,6 +10,9 @@ import { whenChanged } from "./stamp.mjs";
 const wasm = "build/wasm-release/softlookup.wasm";
 const glue = "build/wasm-release/softlookup.js";
 
+/** What cmake/wasm.cmake compiles for, and nothing newer. */
+const wasmFeatures = ["--enable-simd", "--enable-exception-handling"];
+
 export async function buildPackage() {
   generateErrorCodes();
   await configure("wasm-release", { tests: false });
@@ -19,20 +22,42 @@ export async function buildPackage() {
     rmSync(`${root}dist`, { recursive: true, force: true });
     await run(bin("tsc"), ["--project", "tsconfig.build.json"]);
     copyFileSync(`${root}${glue}`, `${root}dist/softlookup.glue.js`);
-    await minify();
     copyFileSync(`${root}bindings/js/softlookup.glue.d.ts`, `${root}dist/softlookup.glue.d.ts`);
-    copyFileSync(`${root}${wasm}`, `${root}dist/softlookup.wasm`);
+    await bundle();
+    // The optimiser of Emscripten 3.1.6 is older and leaves a little.
+    await run(bin("wasm-opt"), [
+      "-Oz",
+      ...wasmFeatures,
+      `${root}${wasm}`,
+      "-o",
+      `${root}dist/softlookup.wasm`,
+    ]);
   });
   printSize();
 }
 
-/** The comments are for the types, which editors show; the JavaScript goes over the wire. */
-async function minify() {
-  const { minifySync } = await import("rolldown/utils"); // there once npm has run
+const entries = ["index", "load", "safetensors", "torch", "onnx", "cli"];
+
+/** What package.json and each environment choose among stays a file of its own. */
+const apart = /^(#binary|\.\/softlookup\.glue\.js|node:.*)$/;
+
+/** One file for each entry, one for what they share; the types stay as they are. */
+async function bundle() {
+  const { rolldown } = await import("rolldown"); // there once npm has run
+  const input = Object.fromEntries(entries.map((name) => [name, `${root}dist/${name}.js`]));
+  const build = await rolldown({ input, external: apart });
+  const { output } = await build.generate({ format: "es", minify: true, chunkFileNames: "shared.js" });
+  await build.close();
+  const { minifySync } = await import("rolldown/utils");
   for (const name of readdirSync(`${root}dist`).filter((file) => file.endsWith(".js"))) {
     const path = `${root}dist/${name}`;
+    if (!/^(binary|softlookup\.glue)\./.test(name)) {
+      rmSync(path);
+      continue;
+    }
     const { code, errors } = minifySync(name, readFileSync(path, "utf8"), { module: true });
     if (errors.length > 0) throw new Failure(`${name} cannot be minified: ${errors[0].message}`);
     writeFileSync(path, code);
   }
+  for (const { fileName, code } of output) writeFileSync(`${root}dist/${fileName}`, code);
 }

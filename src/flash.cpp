@@ -83,6 +83,47 @@ void attend_exactly(const Call& call, const Row& row, const Panels& keys, const 
   std::copy_n(output.data(), values.rows(), &call.output(b, h, i, 0));
 }
 
+/// Where number `item` of row `row` lies.
+struct Spread {
+  std::size_t row_step, item_step;
+
+  [[nodiscard]] std::size_t operator()(std::size_t row, std::size_t item) const {
+    return row * row_step + item * item_step;
+  }
+};
+
+/// Rows on their way through the keys: eight of one head side by side, or few of any heads one
+/// after the other. The running softmax is as kernel.hpp has it.
+struct Batch {
+  std::vector<Row> rows;
+  bool side_by_side;
+  Spread queries_at, scores_at, sums_at, output_at;
+  MaskRule::Reach reach;  // of all its rows together
+  std::vector<float> queries, max, sums, shrink;
+  std::vector<float> output;  // not yet divided by the sums
+
+  Batch(std::vector<Row> rows_in, bool side_by_side_in, std::size_t head_dim, std::size_t width)
+      : rows(std::move(rows_in)),
+        side_by_side(side_by_side_in),
+        queries_at(spread(head_dim)),
+        scores_at(spread(kKeyBlock)),
+        sums_at(spread(4)),
+        output_at(spread(width)),
+        queries(room() * head_dim),
+        max(room()),
+        sums(room() * 4),
+        shrink(room()),
+        output(room() * width) {}
+
+  /// Rows that there is room for.
+  [[nodiscard]] std::size_t room() const { return side_by_side ? kPanel : rows.size(); }
+
+ private:
+  [[nodiscard]] Spread spread(std::size_t items) const {
+    return side_by_side ? Spread{1, kPanel} : Spread{items, 1};
+  }
+};
+
 /// The queries that read one key/value head.
 class Head {
  public:
@@ -92,43 +133,25 @@ class Head {
   /// `count` queries of head h from `first` on, eight side by side.
   void attend_tiles(std::size_t h, std::size_t first, std::size_t count);
 
-  /// Few queries, of any heads, one by one.
-  void attend_rows(const std::vector<Row>& rows);
+  /// Few queries, of any heads.
+  void attend_rows(std::vector<Row> rows);
 
  private:
-  /// Eight queries on their way through the keys. queries [E, 8]; the running softmax as kernel.hpp
-  /// has it; output [Ev, 8], not yet divided by the sums.
-  struct Tile {
-    std::size_t h, first, count;
-    MaskRule::Reach reach;
-    std::array<float, kPanel> max;
-    std::array<float, 4 * kPanel> sums;
-    std::vector<float> queries, output;
-  };
+  void attend(std::vector<Batch>& batches);
+  void begin(Batch& batch) const;
+  void run(std::vector<Batch>& batches, const Panels& values);
+  void step(Batch& batch, std::size_t block, const Panels& values);
+  void mask(const Batch& batch, std::size_t first, std::size_t keys);
 
-  /// The same for few queries, one after the other: queries [rows, E], output [rows, Ev].
-  struct Few {
-    const std::vector<Row>& rows;
-    MaskRule::Reach reach;
-    std::vector<float> max, sums, queries, output;
-  };
-
-  void load(Tile& tile) const;
-  void step(Tile& tile, std::size_t block, const Panels& values);
-  void run_tiles(std::vector<Tile>& tiles, const Panels& values);
-  void mask_tile(const Tile& tile, std::size_t first, std::size_t keys);
-
-  void load(Few& few) const;
-  void step(Few& few, std::size_t first, std::size_t keys, const Panels& values);
-  void run_rows(Few& few, const Panels& values);
-  void mask_row(const Row& row, std::size_t first, std::size_t keys, float* scores);
+  /// Writes every row's output / sum. `otherwise` gets the rows where that is not finite, and those
+  /// that saw a value which is not.
+  template <class Otherwise>
+  bool store(const std::vector<Batch>& batches, Otherwise&& otherwise) const;
+  [[nodiscard]] bool store(const Batch& batch, std::size_t r) const;
 
   /// The values with 0 for what is not finite: times the weight 0 of a hidden key, infinity or NaN
   /// would be NaN.
   const Panels& clean_values();
-
-  /// Writes output / sum. False where it is not finite or the row saw a value that is not.
-  bool store(const Row& row, const float* output, std::size_t step, float max, float sum);
 
   const Call& call_;
   const std::size_t b_;
@@ -140,82 +163,103 @@ class Head {
   std::vector<float> scores_, biases_;
 };
 
-void Head::load(Tile& tile) const {
-  const Start start(call_, tile.h);
-  tile.max.fill(start.max);
-  tile.sums.fill(0.0F);
-  std::fill_n(tile.sums.begin(), kPanel, start.sum);
-  tile.output.assign(width_ * kPanel, 0.0F);
-  tile.queries.assign(call_.head_dim() * kPanel, 0.0F);
-  tile.reach = call_.rule.reach(b_, tile.first);
-  for (std::size_t r = 0; r < tile.count; ++r) {
-    const float* query = &call_.q(b_, tile.h, tile.first + r, 0);
+void Head::begin(Batch& batch) const {
+  std::fill(batch.sums.begin(), batch.sums.end(), 0.0F);
+  std::fill(batch.output.begin(), batch.output.end(), 0.0F);
+  batch.reach = call_.rule.reach(b_, batch.rows[0].i);
+  for (std::size_t r = 0; r < batch.rows.size(); ++r) {
+    const Row& row = batch.rows[r];
+    const Start start(call_, row.h);
+    batch.max[r] = start.max;
+    batch.sums[batch.sums_at(r, 0)] = start.sum;
+    const float* query = &call_.q(row.b, row.h, row.i, 0);
     for (std::size_t e = 0; e < call_.head_dim(); ++e) {
-      tile.queries[e * kPanel + r] = query[e] * call_.scale;
+      batch.queries[batch.queries_at(r, e)] = query[e] * call_.scale;
     }
-    const MaskRule::Reach reach = call_.rule.reach(b_, tile.first + r);
-    tile.reach.first = std::min(tile.reach.first, reach.first);
-    tile.reach.last = std::max(tile.reach.last, reach.last);
+    const MaskRule::Reach reach = call_.rule.reach(b_, row.i);
+    batch.reach.first = std::min(batch.reach.first, reach.first);
+    batch.reach.last = std::max(batch.reach.last, reach.last);
   }
 }
 
-void Head::mask_tile(const Tile& tile, std::size_t first, std::size_t keys) {
-  if (!call_.rule.has_biases()) {
-    for (std::size_t r = 0; r < tile.count; ++r) {
-      const MaskRule::Reach reach = call_.rule.reach(b_, tile.first + r);
-      for (std::size_t j = first; j < std::min(reach.first, first + keys); ++j) {
-        scores_[(j - first) * kPanel + r] = kHidden;
-      }
-      for (std::size_t j = std::max(reach.last, first); j < first + keys; ++j) {
-        scores_[(j - first) * kPanel + r] = kHidden;
-      }
+void Head::mask(const Batch& batch, std::size_t first, std::size_t keys) {
+  const Spread& at = batch.scores_at;
+  const bool biased = call_.rule.has_biases();
+  if (biased) {
+    biases_.assign(scores_.size(), 0.0F);
+  }
+  for (std::size_t r = 0; r < batch.rows.size(); ++r) {
+    const Row& row = batch.rows[r];
+    if (biased) {
+      call_.rule.biases(b_, row.h, row.i, first, keys, &biases_[at(r, 0)], at.item_step);
+      continue;
     }
-    return;
+    const MaskRule::Reach reach = call_.rule.reach(b_, row.i);
+    for (std::size_t j = first; j < std::min(reach.first, first + keys); ++j) {
+      scores_[at(r, j - first)] = kHidden;
+    }
+    for (std::size_t j = std::max(reach.last, first); j < first + keys; ++j) {
+      scores_[at(r, j - first)] = kHidden;
+    }
   }
-  biases_.assign(keys * kPanel, 0.0F);
-  for (std::size_t r = 0; r < tile.count; ++r) {
-    call_.rule.biases(b_, tile.h, tile.first + r, first, keys, biases_.data() + r, kPanel);
+  if (biased) {
+    kernel::add_biases(scores_.data(), biases_.data(), scores_.size());
   }
-  kernel::add_biases(scores_.data(), biases_.data(), keys * kPanel);
 }
 
-void Head::step(Tile& tile, std::size_t block, const Panels& values) {
-  const std::size_t first = std::max(block, tile.reach.first / kPanel * kPanel);
-  const std::size_t last = std::min(block + kKeyBlock, tile.reach.last);
+void Head::step(Batch& batch, std::size_t block, const Panels& values) {
+  const std::size_t first = std::max(block, batch.reach.first / kPanel * kPanel);
+  const std::size_t last = std::min(block + kKeyBlock, batch.reach.last);
   if (first >= last) {
     return;
   }
   const std::size_t keys = last - first;
+  const std::size_t count = batch.rows.size();
+  const std::size_t head_dim = call_.head_dim();
+  const kernel::PanelsOf k{keys_.at(first, 0), keys_.stride(), round_up(keys)};
+  const kernel::PanelsOf v{values.at(0, first), values.stride(), width_};
+  scores_.resize(batch.room() * kKeyBlock);
+  float* const scores = scores_.data();
 
-  // 1. S = K Q^T, scaled with Q
-  kernel::multiply_lanes({keys_.at(first, 0), keys_.stride(), round_up(keys)}, call_.head_dim(),
-                         tile.queries.data(), scores_.data(), false);
-  if (call_.options.softcap) {
-    cap_softly(scores_.data(), keys * kPanel, *call_.options.softcap);
+  // 1. S = Q K^T, scaled with Q
+  if (batch.side_by_side) {
+    kernel::multiply_lanes(k, head_dim, batch.queries.data(), scores, false);
+  } else {
+    kernel::multiply_rows(k, head_dim, batch.queries.data(), head_dim, count, scores, kKeyBlock,
+                          false);
   }
-  mask_tile(tile, first, keys);
+  if (call_.options.softcap) {
+    cap_softly(scores, scores_.size(), *call_.options.softcap);
+  }
+  mask(batch, first, keys);
 
   // 2. P = exp(S - max), and what came before shrinks to the new maximum
-  std::array<float, kPanel> shrink;
-  kernel::soften_lanes(scores_.data(), keys, tile.max.data(), tile.sums.data(), shrink.data());
-  kernel::scale_lanes(tile.output.data(), width_, shrink.data());
-
-  // 3. O += V^T P
-  kernel::multiply_lanes({values.at(0, first), values.stride(), width_}, keys, scores_.data(),
-                         tile.output.data(), true);
+  // 3. O += P V
+  if (batch.side_by_side) {
+    kernel::soften_lanes(scores, keys, batch.max.data(), batch.sums.data(), batch.shrink.data());
+    kernel::scale_lanes(batch.output.data(), width_, batch.shrink.data());
+    kernel::multiply_lanes(v, keys, scores, batch.output.data(), true);
+  } else {
+    for (std::size_t r = 0; r < count; ++r) {
+      kernel::soften_row(scores + r * kKeyBlock, keys, &batch.max[r], &batch.sums[r * 4],
+                         &batch.shrink[r]);
+      kernel::scale_row(&batch.output[r * width_], width_, batch.shrink[r]);
+    }
+    kernel::multiply_rows(v, keys, scores, kKeyBlock, count, batch.output.data(), width_, true);
+  }
 }
 
-void Head::run_tiles(std::vector<Tile>& tiles, const Panels& values) {
+void Head::run(std::vector<Batch>& batches, const Panels& values) {
   std::size_t first = keys_.rows();
   std::size_t last = 0;
-  for (Tile& tile : tiles) {
-    load(tile);
-    first = std::min(first, tile.reach.first);
-    last = std::max(last, tile.reach.last);
+  for (Batch& batch : batches) {
+    begin(batch);
+    first = std::min(first, batch.reach.first);
+    last = std::max(last, batch.reach.last);
   }
   for (std::size_t block = first / kKeyBlock * kKeyBlock; block < last; block += kKeyBlock) {
-    for (Tile& tile : tiles) {
-      step(tile, block, values);
+    for (Batch& batch : batches) {
+      step(batch, block, values);
     }
   }
 }
@@ -239,147 +283,65 @@ const Panels& Head::clean_values() {
   return *clean_;
 }
 
-bool Head::store(const Row& row, const float* output, std::size_t step, float max, float sum) {
-  const auto& [b, h, i] = row;
-  const MaskRule::Reach reach = call_.rule.reach(b, i);
-  float* out = &call_.output(b, h, i, 0);
+bool Head::store(const Batch& batch, std::size_t r) const {
+  const Row& row = batch.rows[r];
+  const MaskRule::Reach reach = call_.rule.reach(row.b, row.i);
+  float* out = &call_.output(row.b, row.h, row.i, 0);
   if (reach.first == reach.last) {
     std::fill_n(out, values_.rows(), 0.0F);
     return true;
   }
-  bool finite = std::isfinite(max) && std::isfinite(sum);
+  const auto part = [&](std::size_t s) { return batch.sums[batch.sums_at(r, s)]; };
+  const float sum = (part(0) + part(1)) + (part(2) + part(3));
+  bool finite = std::isfinite(batch.max[r]) && std::isfinite(sum);
   for (std::size_t c = 0; c < values_.rows(); ++c) {
-    out[c] = output[c * step] / sum + 0.0F;  // never -0
+    out[c] = batch.output[batch.output_at(r, c)] / sum + 0.0F;  // never -0
     finite = finite && std::isfinite(out[c]);
   }
-  const auto sees = [&](std::size_t j) {
-    return j >= reach.first && j < reach.last && !call_.rule.hides(row.b, row.h, row.i, j);
-  };
-  return finite && std::none_of(tainted_.begin(), tainted_.end(), sees);
+  return finite && std::none_of(tainted_.begin(), tainted_.end(), [&](std::size_t j) {
+           return j >= reach.first && j < reach.last && !call_.rule.hides(row.b, row.h, row.i, j);
+         });
+}
+
+template <class Otherwise>
+bool Head::store(const std::vector<Batch>& batches, Otherwise&& otherwise) const {
+  bool good = true;
+  for (const Batch& batch : batches) {
+    for (std::size_t r = 0; r < batch.rows.size(); ++r) {
+      if (!store(batch, r)) {
+        good = false;
+        otherwise(batch.rows[r]);
+      }
+    }
+  }
+  return good;
+}
+
+void Head::attend(std::vector<Batch>& batches) {
+  run(batches, values_);
+  if (store(batches, [](const Row&) {})) {
+    return;
+  }
+  run(batches, clean_values());
+  store(batches, [&](const Row& row) { attend_exactly(call_, row, keys_, values_); });
 }
 
 void Head::attend_tiles(std::size_t h, std::size_t first, std::size_t count) {
-  scores_.resize(kKeyBlock * kPanel);
-  std::vector<Tile> tiles;
+  std::vector<Batch> tiles;
   for (std::size_t done = 0; done < count; done += kPanel) {
-    tiles.push_back({h, first + done, std::min(kPanel, count - done), {}, {}, {}, {}, {}});
-  }
-  const auto store_all = [&](auto&& otherwise) {
-    bool good = true;
-    for (const Tile& tile : tiles) {
-      for (std::size_t r = 0; r < tile.count; ++r) {
-        const auto& s = tile.sums;
-        const float sum = (s[r] + s[kPanel + r]) + (s[2 * kPanel + r] + s[3 * kPanel + r]);
-        const Row row{b_, h, tile.first + r};
-        if (!store(row, tile.output.data() + r, kPanel, tile.max[r], sum)) {
-          good = false;
-          otherwise(row);
-        }
-      }
+    std::vector<Row> rows;
+    for (std::size_t i = done; i < std::min(done + kPanel, count); ++i) {
+      rows.push_back({b_, h, first + i});
     }
-    return good;
-  };
-  run_tiles(tiles, values_);
-  if (store_all([](const Row&) {})) {
-    return;
+    tiles.emplace_back(std::move(rows), true, call_.head_dim(), width_);
   }
-  run_tiles(tiles, clean_values());
-  store_all([&](const Row& row) { attend_exactly(call_, row, keys_, values_); });
+  attend(tiles);
 }
 
-void Head::load(Few& few) const {
-  const std::size_t head_dim = call_.head_dim();
-  few.max.clear();
-  few.sums.assign(few.rows.size() * 4, 0.0F);
-  few.output.assign(few.rows.size() * width_, 0.0F);
-  few.queries.resize(few.rows.size() * head_dim);
-  few.reach = call_.rule.reach(b_, few.rows[0].i);
-  for (std::size_t r = 0; r < few.rows.size(); ++r) {
-    const auto& [b, h, i] = few.rows[r];
-    const Start start(call_, h);
-    few.max.push_back(start.max);
-    few.sums[r * 4] = start.sum;
-    const float* query = &call_.q(b, h, i, 0);
-    for (std::size_t e = 0; e < head_dim; ++e) {
-      few.queries[r * head_dim + e] = query[e] * call_.scale;
-    }
-    const MaskRule::Reach reach = call_.rule.reach(b, i);
-    few.reach.first = std::min(few.reach.first, reach.first);
-    few.reach.last = std::max(few.reach.last, reach.last);
-  }
-}
-
-void Head::mask_row(const Row& row, std::size_t first, std::size_t keys, float* scores) {
-  if (!call_.rule.has_biases()) {
-    const MaskRule::Reach reach = call_.rule.reach(b_, row.i);
-    if (reach.first > first) {
-      std::fill_n(scores, std::min(reach.first - first, keys), kHidden);
-    }
-    if (reach.last < first + keys) {
-      std::fill(scores + (std::max(reach.last, first) - first), scores + keys, kHidden);
-    }
-    return;
-  }
-  biases_.resize(round_up(keys));
-  call_.rule.biases(b_, row.h, row.i, first, keys, biases_.data(), 1);
-  kernel::add_biases(scores, biases_.data(), round_up(keys));
-}
-
-void Head::step(Few& few, std::size_t first, std::size_t keys, const Panels& values) {
-  const std::size_t count = few.rows.size();
-
-  // 1. S = Q K^T, scaled with Q
-  kernel::multiply_rows({keys_.at(first, 0), keys_.stride(), round_up(keys)}, call_.head_dim(),
-                        few.queries.data(), call_.head_dim(), count, scores_.data(), kKeyBlock,
-                        false);
-
-  // 2. P = exp(S - max), and what came before shrinks to the new maximum
-  for (std::size_t r = 0; r < count; ++r) {
-    float* scores = scores_.data() + r * kKeyBlock;
-    if (call_.options.softcap) {
-      cap_softly(scores, keys, *call_.options.softcap);
-    }
-    mask_row(few.rows[r], first, keys, scores);
-    float shrink = 0;
-    kernel::soften_row(scores, keys, &few.max[r], &few.sums[r * 4], &shrink);
-    kernel::scale_row(&few.output[r * width_], width_, shrink);
-  }
-
-  // 3. O += P V
-  kernel::multiply_rows({values.at(0, first), values.stride(), width_}, keys, scores_.data(),
-                        kKeyBlock, count, few.output.data(), width_, true);
-}
-
-void Head::run_rows(Few& few, const Panels& values) {
-  load(few);
-  const std::size_t begin = few.reach.first / kPanel * kPanel;
-  for (std::size_t first = begin; first < few.reach.last;
-       first = (first / kKeyBlock + 1) * kKeyBlock) {
-    const std::size_t last = std::min((first / kKeyBlock + 1) * kKeyBlock, few.reach.last);
-    step(few, first, last - first, values);
-  }
-}
-
-void Head::attend_rows(const std::vector<Row>& rows) {
-  scores_.resize(rows.size() * kKeyBlock);
-  Few few{rows, {}, {}, {}, {}, {}};
-  const auto store_all = [&](auto&& otherwise) {
-    bool good = true;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      const float* s = &few.sums[r * 4];
-      if (!store(rows[r], &few.output[r * width_], 1, few.max[r], (s[0] + s[1]) + (s[2] + s[3]))) {
-        good = false;
-        otherwise(rows[r]);
-      }
-    }
-    return good;
-  };
-  run_rows(few, values_);
-  if (store_all([](const Row&) {})) {
-    return;
-  }
-  run_rows(few, clean_values());
-  store_all([&](const Row& row) { attend_exactly(call_, row, keys_, values_); });
+void Head::attend_rows(std::vector<Row> rows) {
+  std::vector<Batch> one;
+  one.emplace_back(std::move(rows), false, call_.head_dim(), width_);
+  attend(one);
 }
 
 }  // namespace
@@ -440,7 +402,7 @@ Tensor4 flash_attention(const Tensor4& q, const PackedKeyValues& packed, std::si
       for (std::size_t row = 0; row < group * queries; ++row) {
         rows.push_back({own / kv_heads, first_head + row / queries, row % queries});
       }
-      head.attend_rows(rows);
+      head.attend_rows(std::move(rows));
       continue;
     }
     for (std::size_t h = first_head; h < first_head + group; ++h) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,15 +20,15 @@ struct TraceStep {
 class Trace {
  public:
   template <class Array>
-  void record(std::string id, std::string formula, const Array& tensor) {
-    steps_.push_back({std::move(id), std::move(formula), NdArray(tensor)});
+  void record(const char* id, const char* formula, const Array& tensor) {
+    add(id, formula, NdArray(tensor));
   }
 
   /// Old name of a pass, and its name here.
-  using Renames = std::vector<std::pair<std::string, std::string>>;
+  using Renames = std::initializer_list<std::pair<const char*, const char*>>;
 
   /// The passes of a part, some under another name.
-  void append(const Trace& part, const Renames& renames) {
+  void append(const Trace& part, Renames renames) {
     for (TraceStep step : part.steps_) {
       for (const auto& [from, to] : renames) {
         if (step.id == from) {
@@ -42,6 +43,11 @@ class Trace {
   [[nodiscard]] const std::vector<TraceStep>& steps() const { return steps_; }
 
  private:
+  // Called at every pass: inlined, it would be much of the binary.
+  [[gnu::noinline]] void add(const char* id, const char* formula, NdArray tensor) {
+    steps_.push_back({id, formula, std::move(tensor)});
+  }
+
   std::vector<TraceStep> steps_;
 };
 

@@ -20,6 +20,7 @@ import {
   at,
   bounds,
   expectClose,
+  expectAgree,
   expectSameBits,
   flat,
   joined,
@@ -322,7 +323,7 @@ describe("grouped-query attention", () => {
           const { output } = layer.forward(x, { positions: start });
           expectClose(output.data, want, { abs: 1e-5, rel: 1e-5 }); // four roundings on the way
           const trace = layer.trace(x, { positions: start });
-          expectSameBits(trace.steps.at(-1)?.tensor as Tensor, output);
+          expectAgree(trace.steps.at(-1)?.tensor as Tensor, output);
           expectSameBits(layer.forward(x, { positions: start, needWeights: true }).output, output);
         });
       },

@@ -19,6 +19,7 @@ import { attend, broadcast, isVisible, uniformNumbers, type Bias, type Causality
 import {
   at,
   expectClose,
+  expectAgree,
   expectSameBits,
   flat,
   flatBool,
@@ -179,7 +180,7 @@ describe("against attention in float64", () => {
         const { q, k, v, mask, causal, extras } = problem;
         expectSameBits(scaledDotProductAttention(q, k, v, { ...extras, mask, causal }).output, got.output);
         const trace = scaledDotProductAttention.trace(q, k, v, { ...extras, mask, causal });
-        expectSameBits(step(trace, "output"), got.output);
+        expectAgree(step(trace, "output"), got.output);
         expectSameBits(step(trace, "weights"), got.weights);
       },
       400,

@@ -1,4 +1,5 @@
 import { checkCausalityOver } from "./causality.js";
+import { AttentionError } from "./error.js";
 import { groupedQueryAttentionOver } from "./grouped-query.js";
 import { cacheHandle, kvCacheOver } from "./kv-cache.js";
 import { multiHeadAttentionOver } from "./multi-head.js";
@@ -62,11 +63,8 @@ const attentionOptions = [
   "sinks",
   "alibiSlopes",
   "align",
+  "keyLengths",
 ] as const;
-
-/** A cache knows how long its rows are, and only a chunk for it has padding. */
-const withoutCache = ["keyLengths"] as const;
-const withCache = ["cache", "lengths", "side"] as const;
 
 function attentionOver(raw: Raw): ScaledDotProductAttention {
   const attend: ScaledDotProductAttention = (q, k, v, options) => {
@@ -75,8 +73,18 @@ function attentionOver(raw: Raw): ScaledDotProductAttention {
       ...attentionOptions,
       "needWeights",
       "out",
-      ...(options?.cache === undefined ? withoutCache : withCache),
+      "cache",
+      "lengths",
+      "side",
     ]);
+    // A cache knows how long its rows are, and only a chunk for it has padding.
+    const misplaced = (cache === undefined ? ["lengths", "side"] : ["keyLengths"]).find(
+      (name) => rest[name] !== undefined,
+    );
+    if (misplaced !== undefined) {
+      const what = cache === undefined ? "wants a cache" : "does not go with a cache";
+      throw new AttentionError("OPTION", `${misplaced} ${what}`);
+    }
     return unwrap(
       cache === undefined
         ? raw.attend(...tensors, rest)
@@ -89,7 +97,7 @@ function attentionOver(raw: Raw): ScaledDotProductAttention {
         toRawTensor(q, "q"),
         toRawTensor(k, "k"),
         toRawTensor(v, "v"),
-        toRawOptions(options, [...attentionOptions, ...withoutCache]),
+        toRawOptions(options, attentionOptions),
       ),
     ) as Trace<AttentionStep>;
   return attend;

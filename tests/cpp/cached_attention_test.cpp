@@ -79,6 +79,24 @@ TEST_CASE("cache: attention divides by the capacity, or reads slots of the seque
   }
 }
 
+TEST_CASE("cache: without causality a short row is filled up to the longest") {
+  for (const PaddingSide side : {PaddingSide::right, PaddingSide::left}) {
+    KVCache cache({2, 1, 1, 4});
+    const bool right = side == PaddingSide::right;
+    const Tensor4 zero = tensor4({2, 1, 2, 1}, {0, 0, 0, 0});
+    const Tensor4 v =
+        right ? tensor4({2, 1, 2, 1}, {1, 3, 5, 99}) : tensor4({2, 1, 2, 1}, {1, 3, 99, 5});
+    const auto result = cached_attention(zero, zero, v, {}, cache, {{2, 1}, side});
+    CHECK(mismatch(list({static_cast<double>(result.output(0, 0, 0, 0)),
+                         static_cast<double>(result.output(0, 0, 1, 0)),
+                         static_cast<double>(result.output(1, 0, right ? 0 : 1, 0))}),
+                   list({2, 2, 5}), kSixDecimals) == "");
+    const Tensor4 one = tensor4({2, 1, 1, 1}, {0, 0});
+    const auto next = cached_attention(one, one, tensor4({2, 1, 1, 1}, {8, 7}), {}, cache, {});
+    CHECK(mismatch(reshaped(numbers(next.output), {2}), list({4, 6}), kSixDecimals) == "");
+  }
+}
+
 TEST_CASE("cache: too many tokens are written before they are refused") {
   KVCache cache = single(4);
   means(cache, {1, 2, 3}, {3});

@@ -286,6 +286,16 @@ describe("rows of different lengths", () => {
     });
   });
 
+  test("without causality a short row is not filled up to the longest", () => {
+    withCache({ batch: 2 }, (cache) => {
+      const zero = flat([0, 0, 0, 0], 2, 1, 2, 1);
+      const options = { cache, lengths: [2, 1], needWeights: true };
+      const { output, weights } = scaledDotProductAttention(zero, zero, batch([1, 3], [5, 99]), options);
+      expectClose(output.data.slice(0, 3), [2, 2, 5], byHand);
+      expectClose((weights as Tensor).data.slice(0, 6), [0.5, 0.5, 0.5, 0.5, 1, 0], byHand);
+    });
+  });
+
   test("a length for each row moves that row's diagonal", () => {
     const zero = flat([0, 0, 0, 0], 2, 1, 2, 1);
     const keys = flat(Array<number>(8).fill(0), 2, 1, 4, 1);

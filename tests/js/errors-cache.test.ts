@@ -330,7 +330,7 @@ describe("scaledDotProductAttention: where queries look", () => {
                 `${name}: without a cache`,
                 () => withOptions({ [name]: name === "side" ? "left" : [1] }),
                 "OPTION",
-                RegExp(`"${name}"`),
+                RegExp(`^${name} wants a cache`),
               ]),
               ["out: null", () => withOptions({ out: null }), "DTYPE", /^out\b.*Null/],
               ["out: numbers", () => withOptions({ out: [0] }), "DTYPE", /^out\b.*Array/],
@@ -346,6 +346,17 @@ describe("scaledDotProductAttention: where queries look", () => {
       ],
       control,
     );
+  });
+
+  test("what is undefined is not given", () => {
+    const nothing = { cache: undefined, lengths: undefined, side: undefined, keyLengths: undefined };
+    expectSameBits(
+      scaledDotProductAttention(q, k, v, nothing).output,
+      scaledDotProductAttention(q, k, v).output,
+    );
+    using cache = new KVCache(cacheSize);
+    const options = { ...nothing, cache, window: undefined, sinks: undefined, mask: undefined };
+    expectTensor(scaledDotProductAttention(zero, zero, tokens(3), options).output, [1, 1, 1, 1], [3]);
   });
 
   test("nothing is written into out when the call throws", () => {
@@ -450,7 +461,7 @@ describe("scaledDotProductAttention over a cache", () => {
           lengths: { of: [...listsThatAreNone, ["above T", [2]], ...sizesThatAreNone.map(inList)] },
           side: { of: sidesThatAreNone },
           // the cache knows how many keys are real
-          keyLengths: { of: [["beside a cache", [3]]] },
+          keyLengths: { of: [["beside a cache", [3]]], message: /^keyLengths does not go with a cache/ },
           softcap: { of: [["0", 0]] },
           scale: { of: [["NaN", NaN]] },
         },

@@ -232,8 +232,8 @@ export const candidates = {
   "chunk-ignores-past": {
     name: { zh: "分批时忘了过去", en: "A chunk masked as if it had no past" },
     why: {
-      zh: "同样每 4 个一批，三角形掩码却盖在最老的 4 个键上，好像缓存是空的：过去被遮住一部分，这一批自己的键全敞开。",
-      en: "Chunks of 4 again, but the triangle lies over the 4 oldest keys, as if the cache were empty: part of the past is hidden, and the chunk’s own keys are all open.",
+      zh: "序列每 4 个 token 一批送进缓存，三角形掩码却盖在最老的 4 个键上，好像缓存是空的：过去被遮住一部分，这一批自己的键全敞开。",
+      en: "The sequence comes in chunks of 4, but the triangle of each lies over the 4 oldest keys, as if the cache were empty: part of the past is hidden, and the chunk’s own keys are all open.",
     },
   },
   "sequence-mean": {

@@ -37,6 +37,12 @@ async function dependents(file) {
     .map((entry) => entry.split(":")[0]);
 }
 
+/** What the core is linked with beside itself. */
+function highwayLibrary() {
+  const cache = readFileSync(`${buildFolder}/CMakeCache.txt`, "utf8");
+  return /^SOFTLOOKUP_HWY_LIBRARY:\w+=(.+)$/m.exec(cache)[1];
+}
+
 /** How the tests took a mutant; only "noticed" is good. */
 async function fate({ file, find, replace }, folder) {
   const original = readFileSync(`${root}${file}`, "utf8");
@@ -62,7 +68,7 @@ async function fate({ file, find, replace }, folder) {
     ...tests.map(({ object }) => `${buildFolder}/${object}`),
     `${buildFolder}/libsoftlookup_core.a`,
   );
-  await run(compiler, [...objects, "-o", `${folder}/tests`], { capture: true });
+  await run(compiler, [...objects, highwayLibrary(), "-o", `${folder}/tests`], { capture: true });
   const { code } = await execute(`${folder}/tests`, ["--abort"], { capture: true, timeout: hanging });
   return code === 0 ? "SURVIVED" : "noticed";
 }

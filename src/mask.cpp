@@ -138,21 +138,25 @@ MaskRule::MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& sha
     : MaskRule(spec_of(std::move(masks), causal, free_keys), shape) {}
 
 MaskRule::Reach MaskRule::masked_reach(std::size_t b, std::size_t i) const {
-  const auto keys = static_cast<std::ptrdiff_t>(masked_keys_);
-  const auto between = [keys](std::ptrdiff_t key) {
-    return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(key, 0, keys));
+  const auto position = static_cast<std::int64_t>(i) + offsets_[b];
+  const auto key = [this](std::int64_t place) {
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(place, 0, static_cast<std::int64_t>(masked_keys_)));
   };
-  const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(i) + offsets_[b];
+  const auto distance = [](std::size_t keys) {
+    constexpr std::size_t kFar = std::numeric_limits<std::size_t>::max() / 4;
+    return static_cast<std::int64_t>(std::min(keys, kFar));
+  };
   std::size_t first = 0;
   std::size_t last = spec_.key_lengths.empty() ? masked_keys_ : spec_.key_lengths[b];
   if (spec_.causal != Causal::none) {
-    last = std::min(last, between(position + 1));
+    last = std::min(last, key(position + 1));
   }
-  if (spec_.window_right && *spec_.window_right < masked_keys_) {
-    last = std::min(last, between(position + static_cast<std::ptrdiff_t>(*spec_.window_right) + 1));
+  if (spec_.window_right) {
+    last = std::min(last, key(position + distance(*spec_.window_right) + 1));
   }
-  if (spec_.window_left && *spec_.window_left < masked_keys_ + i) {
-    first = between(position - static_cast<std::ptrdiff_t>(*spec_.window_left));
+  if (spec_.window_left) {
+    first = key(position - distance(*spec_.window_left));
   }
   return {first, std::max(first, last)};
 }

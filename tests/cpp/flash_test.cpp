@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "catch.hpp"
@@ -303,28 +305,38 @@ TEST_CASE("fast linear: against the oracle, each row with its own bits") {
   }
 }
 
-TEST_CASE("mask: a reach is what nothing else hides") {
+TEST_CASE("mask: a reach is what lengths, causal and windows say, key by key") {
   RandomInput random(9);
-  for (std::size_t round = 0; round < 100; ++round) {
-    const std::size_t queries = random.between(1, 6), keys = random.between(0, 8);
+  const std::size_t boundless = std::numeric_limits<std::size_t>::max();
+  for (std::size_t round = 0; round < 300; ++round) {
+    const std::size_t queries = random.between(1, 12), keys = random.between(0, 8);
+    const auto size = [&] { return random.chance(0.2) ? boundless : random.between(0, 12); };
     MaskSpec spec;
     spec.causal = random.chance(0.5) ? Causal::bottom_right : Causal::none;
     spec.alignment = Alignment::bottom_right;
     if (random.chance(0.5)) {
-      spec.window_left = random.between(0, 5);
+      spec.window_left = size();
     }
     if (random.chance(0.5)) {
-      spec.window_right = random.between(0, 5);
+      spec.window_right = size();
     }
     if (random.chance(0.5)) {
       spec.key_lengths = {random.between(0, keys)};
     }
     const MaskRule rule(spec, {1, 1, queries, keys});
+    const std::size_t length = spec.key_lengths.empty() ? keys : spec.key_lengths[0];
+    const auto within = [boundless](double distance, const std::optional<std::size_t>& window) {
+      return !window || *window == boundless || distance <= static_cast<double>(*window);
+    };
     CHECK_FALSE(rule.has_biases());
     for (std::size_t i = 0; i < queries; ++i) {
       const MaskRule::Reach reach = rule.reach(0, i);
       for (std::size_t j = 0; j < keys; ++j) {
-        CHECK(rule.hides(0, 0, i, j) == !(j >= reach.first && j < reach.last));
+        const double ahead = static_cast<double>(j + queries) - static_cast<double>(i + length);
+        const bool seen = j < length && (spec.causal == Causal::none || ahead <= 0) &&
+                          within(ahead, spec.window_right) && within(-ahead, spec.window_left);
+        CHECK((j >= reach.first && j < reach.last) == seen);
+        CHECK(rule.hides(0, 0, i, j) == !seen);
       }
     }
   }

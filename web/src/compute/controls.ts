@@ -5,10 +5,8 @@ import { ui } from "../content/ui.ts";
 import type { Range } from "../state/codec.ts";
 import { leakRanges } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
-
-type KeysOf<Value> = {
-  [Key in keyof Inputs]: Inputs[Key] extends Value ? Key : never;
-}[keyof Inputs];
+import { lookupControls } from "./lookup.ts";
+import type { KeysOf } from "./typed.ts";
 
 /** A setting above the figure. */
 export type Control = {
@@ -53,6 +51,8 @@ function leakControls(step: string, { length }: Inputs): readonly Control[] {
 /** The settings of a step. */
 export function controlsFor({ lesson, step }: Place, inputs: Inputs): readonly Control[] {
   switch (lesson) {
+    case "lookup":
+      return lookupControls(step);
     case "leak":
       return leakControls(step, inputs);
     default:

@@ -3,12 +3,13 @@ import { formula } from "./formula.ts";
 import { explanations } from "./explanations.ts";
 import { termNames, terms } from "./formulae.ts";
 import type { Lesson, LessonId, Place, Step } from "./lesson.ts";
+import { lookup } from "./lookup.ts";
 import { masks } from "./masks.ts";
 import { labels } from "./labels.ts";
 import { languages, type Text } from "./text.ts";
 import { ui } from "./ui.ts";
 
-export const lessons: Readonly<Record<LessonId, Lesson>> = { formula, masks, leak };
+export const lessons: Readonly<Record<LessonId, Lesson>> = { lookup, formula, masks, leak };
 
 /** Every step of every lesson, in reading order. */
 export const places: readonly Place[] = Object.values(lessons).flatMap((lesson) =>

@@ -1,10 +1,11 @@
 import type { Codec, Field } from "./codec.ts";
 import { formulaFields } from "./fields/formula.ts";
 import { fitSequence, leakFields } from "./fields/leak.ts";
+import { lookupFields } from "./fields/lookup.ts";
 import { masksFields } from "./fields/masks.ts";
 
 /** What each lesson brings for the reader to change. */
-const fields = { ...formulaFields, ...masksFields, ...leakFields };
+const fields = { ...lookupFields, ...formulaFields, ...masksFields, ...leakFields };
 
 type Fields = typeof fields;
 

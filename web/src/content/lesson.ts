@@ -1,4 +1,5 @@
 import type { FormulaId, FormulaTerm } from "./formulae.ts";
+import type { Question } from "./question.ts";
 import type { Text } from "./text.ts";
 
 export const lessonIds = ["lookup", "formula", "masks", "leak"] as const;
@@ -44,6 +45,8 @@ export interface Lesson {
   sources: readonly Source[];
   parts?: Readonly<Record<string, Text>>;
   steps: readonly Step[];
+  /** Predict, then check. */
+  questions?: readonly Question[];
   /** What was seen, at the end. */
   seen: readonly Text[];
   /** Experiments that are not there yet. */

@@ -6,6 +6,8 @@ import { leakFigure } from "./leak.ts";
 import { lookupFigure, lookupPlots } from "./lookup.ts";
 import { masksFigure } from "./masks.ts";
 import type { Plot } from "./plot.ts";
+import { scaleFigure } from "./scale.ts";
+import { cacheFigure, cachePlots } from "./cache.ts";
 import type { Change } from "./typed.ts";
 
 /** The matrices of a step, where it has any. */
@@ -15,6 +17,10 @@ export function figureFor({ lesson, step }: Place, inputs: Inputs, change: Chang
       return lookupFigure(step, inputs, change);
     case "formula":
       return formulaFigure(step, inputs, change);
+    case "scale":
+      return scaleFigure(step, inputs, change);
+    case "cache":
+      return cacheFigure(step, inputs);
     case "masks":
       return masksFigure(step, inputs, change);
     case "leak":
@@ -27,6 +33,8 @@ export function plotsFor({ lesson, step }: Place, inputs: Inputs): readonly Plot
   switch (lesson) {
     case "lookup":
       return lookupPlots(step, inputs);
+    case "cache":
+      return cachePlots(step, inputs);
     default:
       return [];
   }

@@ -25,6 +25,10 @@ export const formulae = {
   fixedContext: String.raw`$\htmlClass{t-output}{c_t=h_2}\qquad t=0,\dots,4$`,
   context: String.raw`$c_t=\sum_i\w_{ti}\,\htmlClass{t-output}{h_i}\qquad\w_{ti}=\operatorname*{\htmlClass{t-softmax}{softmax}}_i\left(\htmlClass{t-scores}{v_a^{\top}\tanh(Ws_t+Uh_i+b)}\right)$`,
   oneToken: String.raw`$o_C=\sum_{j}\w_{Cj}\,\htmlClass{t-output}{\v_j}\qquad\w_{C}=\operatorname{softmax}\!\left(\htmlClass{t-scores}{\dfrac{\q_C\cdot\k_j}{\sqrt{d_k}}}+\htmlClass{t-mask}{m_j}\right)$`,
+  variance: String.raw`$\operatorname{Var}\bigl(\htmlClass{t-scores}{\q\cdot\k}\bigr)=\sum_{e}\operatorname{Var}(q_e k_e)=d_k\qquad\operatorname{Var}\left(\htmlClass{t-scaled}{\dfrac{\q\cdot\k}{\sqrt{d_k}}}\right)=1$`,
+  difference: String.raw`$\htmlClass{t-scores}{S}=\Q\K^{\top}=X\,W^Q\,{W^K}^{\top}X^{\top}$`,
+  decode: String.raw`$o_t=\htmlClass{t-softmax}{\operatorname{softmax}}\!\left(\dfrac{\htmlClass{t-scores}{\q_t\,\K_{0\dots t}^{\top}}}{\sqrt{d_k}}\right)\htmlClass{t-output}{\V_{0\dots t}}$`,
+  cacheMemory: String.raw`$2\cdot\text{layers}\cdot H_{kv}\cdot d_k\cdot n\cdot B\cdot\text{bytes}$`,
   causality: String.raw`$o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x_{t+1},\dots})=o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x'_{t+1},\dots})\quad\htmlClass{t-past}{i\le t}$`,
 } as const;
 

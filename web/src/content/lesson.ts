@@ -2,7 +2,7 @@ import type { FormulaId, FormulaTerm } from "./formulae.ts";
 import type { Question } from "./question.ts";
 import type { Text } from "./text.ts";
 
-export const lessonIds = ["lookup", "formula", "masks", "leak"] as const;
+export const lessonIds = ["lookup", "formula", "scale", "masks", "cache", "leak"] as const;
 export type LessonId = (typeof lessonIds)[number];
 
 /** A place in the page: a step of a lesson. */

@@ -6,19 +6,19 @@ export type FormulaTerm = Term | "max" | "exp" | "sum" | "past" | "future";
 
 const scores = String.raw`\htmlClass{t-scores}{\Q\K^{\top}}`;
 const ratio = String.raw`\dfrac{${scores}}{\htmlClass{t-scaled}{\sqrt{d_k}}}`;
-const softmax = String.raw`\htmlClass{t-softmax}{\operatorname{softmax}}`;
+const softmax = String.raw`\htmlClass{t-softmax}{\sym{softmax}{\operatorname{softmax}}}`;
 const values = String.raw`\htmlClass{t-output}{\V}`;
-const exponential = String.raw`e^{\,s_{ij}-m_i}`;
+const exponential = String.raw`e^{\,\sym{scores}{s_{ij}}-\sym{row-max}{m_i}}`;
 
 /** The formulae that stand above the steps. */
 export const formulae = {
   attention: String.raw`$\operatorname{Attention}(\Q,\K,\V)=${softmax}\!\left(${ratio}\right)${values}$`,
-  masked: String.raw`$\operatorname{Attention}(\Q,\K,\V)=${softmax}\!\left(${ratio}+\htmlClass{t-mask}{M}\right)${values}$`,
-  maskedRow: String.raw`$\w=${softmax}\!\left(s+\htmlClass{t-mask}{m}\right)$`,
-  wrongRow: String.raw`$\w=${softmax}(s)\odot\htmlClass{t-mask}{\text{keep}}$`,
+  masked: String.raw`$\operatorname{Attention}(\Q,\K,\V)=${softmax}\!\left(${ratio}+\htmlClass{t-mask}{\sym{mask}{M}}\right)${values}$`,
+  maskedRow: String.raw`$\w=${softmax}\!\left(\sym{scores}{s}+\htmlClass{t-mask}{\sym{mask}{m}}\right)$`,
+  wrongRow: String.raw`$\w=${softmax}(\sym{scores}{s})\odot\htmlClass{t-mask}{\text{keep}}$`,
   wrongOrder: String.raw`$\left(${softmax}\!\left(${ratio}\right)\odot\htmlClass{t-mask}{\text{keep}}\right)${values}$`,
-  softmax: String.raw`$\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sum_j ${exponential}}}\qquad \htmlClass{t-max}{m_i=\max_j\, s_{ij}}$`,
-  causality: String.raw`$o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x_{t+1},\dots})=o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x'_{t+1},\dots})\quad\htmlClass{t-past}{i\le t}$`,
+  softmax: String.raw`$\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sum_j ${exponential}}}\qquad \htmlClass{t-max}{\sym{row-max}{m_i}=\max_j\, \sym{scores}{s_{ij}}}$`,
+  causality: String.raw`$\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{token}{x_{t+1}},\dots})=\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{replaced}{x'_{t+1}},\dots})\quad\htmlClass{t-past}{i\le \sym{cut}{t}}$`,
 } as const;
 
 export type FormulaId = keyof typeof formulae;

@@ -68,6 +68,14 @@ export const ui = {
     zh: "浏览器不允许复制；请手动复制这个链接：",
     en: "The browser does not allow copying; here is the link:",
   },
+  copyAs: { zh: "复制为", en: "Copy as" },
+  codeCopied: { zh: "{language} 程序已复制", en: "{language} program copied" },
+  copyCodeByHand: {
+    zh: "浏览器不允许复制；请手动复制这段程序：",
+    en: "The browser does not allow copying; here is the program:",
+  },
+  saveAs: { zh: "保存为", en: "Save as" },
+  fileSaved: { zh: "{kind} 已保存", en: "{kind} saved" },
   notUnderstood: {
     zh: "这个链接里有看不懂的部分，已改用默认值。",
     en: "Part of this link could not be understood; the default stands in for it.",

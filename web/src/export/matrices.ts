@@ -14,6 +14,9 @@ export function seenText(node: Element): string {
   copy.querySelectorAll(".katex-mathml, .visually-hidden").forEach((hidden) => {
     hidden.remove();
   });
+  copy.querySelectorAll(".sqrt").forEach((root) => {
+    root.prepend("√");
+  });
   return copy.textContent.replaceAll("\u200b", "").replace(/\s+/g, " ").trim();
 }
 

@@ -5,10 +5,10 @@ import { ui } from "../content/ui.ts";
 import type { Range } from "../state/codec.ts";
 import { leakRanges } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
-
-type KeysOf<Value> = {
-  [Key in keyof Inputs]: Inputs[Key] extends Value ? Key : never;
-}[keyof Inputs];
+import { lookupControls } from "./lookup.ts";
+import { scaleControls } from "./scale.ts";
+import { cacheControls } from "./cache.ts";
+import type { KeysOf } from "./typed.ts";
 
 /** A setting above the figure. */
 export type Control = {
@@ -23,20 +23,22 @@ export type Control = {
   | { kind: "choice"; key: KeysOf<string>; options: readonly (readonly [value: string, text: Text])[] }
 );
 
+/** The seed of everything that is drawn. Other tokens, so what was typed over the old ones goes; undo has it back. */
+export const seedControl: Control = {
+  kind: "number",
+  key: "seed",
+  label: ui.seed,
+  range: leakRanges.seed,
+  resets: { tokens: [], future: [] },
+};
+
 function leakControls(step: string, { length }: Inputs): readonly Control[] {
   const usesCut = ["replace", "causal", "no-mask", "after-softmax"].includes(step);
   return [
     { kind: "slider", key: "length", label: ui.length, range: leakRanges.length },
     { kind: "slider", key: "dim", label: ui.dim, range: leakRanges.dim },
     ...(usesCut ? [{ kind: "slider", key: "cut", label: ui.cut, range: [0, length - 2] } as const] : []),
-    // Other tokens, so what was typed over the old ones goes; undo has it back.
-    {
-      kind: "number",
-      key: "seed",
-      label: ui.seed,
-      range: leakRanges.seed,
-      resets: { tokens: [], future: [] },
-    },
+    seedControl,
     ...(step === "others"
       ? [
           {
@@ -53,6 +55,12 @@ function leakControls(step: string, { length }: Inputs): readonly Control[] {
 /** The settings of a step. */
 export function controlsFor({ lesson, step }: Place, inputs: Inputs): readonly Control[] {
   switch (lesson) {
+    case "lookup":
+      return lookupControls(step);
+    case "scale":
+      return scaleControls(step);
+    case "cache":
+      return cacheControls(step, inputs);
     case "leak":
       return leakControls(step, inputs);
     default:

@@ -111,6 +111,14 @@ export const glossary = {
       en: "Turns a row of scores into positive numbers that add up to 1: exponentials, divided by their sum. Differences of scores become ratios of shares.",
     },
   },
+  temperature: {
+    name: { zh: "温度", en: "temperature" },
+    also: "T",
+    meaning: {
+      zh: "softmax 之前除以它：越低，份量越集中于最高分；越高，越接近均分。",
+      en: "Scores are divided by it before the softmax: the lower it is, the more goes to the highest score; the higher, the more even the shares.",
+    },
+  },
   "row-max": {
     name: { zh: "行最大值", en: "row maximum" },
     also: "max m overflow 溢出",

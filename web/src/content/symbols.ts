@@ -11,6 +11,7 @@ export const symbols: Readonly<Partial<Record<TermId, string>>> = {
   scores: "s",
   "head-dim": "d_k",
   softmax: "\\operatorname{softmax}",
+  temperature: "T",
   "row-max": "m",
   "row-sum": "\\sum",
   weights: "\\w",

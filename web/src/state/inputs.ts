@@ -1,10 +1,20 @@
 import type { Codec, Field } from "./codec.ts";
+import { cacheFields, fitGenerated } from "./fields/cache.ts";
 import { formulaFields } from "./fields/formula.ts";
 import { fitSequence, leakFields } from "./fields/leak.ts";
+import { lookupFields } from "./fields/lookup.ts";
 import { masksFields } from "./fields/masks.ts";
+import { scaleFields } from "./fields/scale.ts";
 
 /** What each lesson brings for the reader to change. */
-const fields = { ...formulaFields, ...masksFields, ...leakFields };
+const fields = {
+  ...lookupFields,
+  ...formulaFields,
+  ...scaleFields,
+  ...masksFields,
+  ...cacheFields,
+  ...leakFields,
+};
 
 type Fields = typeof fields;
 
@@ -22,7 +32,7 @@ export const defaults = Object.fromEntries(inputKeys.map((key) => [key, of(key).
 export const codecOf = <Key extends keyof Inputs>(key: Key): Codec<Inputs[Key]> => of(key).codec;
 
 /** Takes away what no longer fits together. */
-export const fitted = (inputs: Inputs): Inputs => fitSequence(inputs);
+export const fitted = (inputs: Inputs): Inputs => fitGenerated(fitSequence(inputs));
 
 export function sameInput<Key extends keyof Inputs>(key: Key, one: Inputs, other: Inputs): boolean {
   return codecOf(key).write(one[key]) === codecOf(key).write(other[key]);

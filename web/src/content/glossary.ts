@@ -135,6 +135,30 @@ export const glossary = {
       en: "The sum of a row. For softmax it is the denominator; a row of weights should sum to 1.",
     },
   },
+  deviation: {
+    name: { zh: "标准差", en: "standard deviation" },
+    also: "σ sigma variance 方差",
+    meaning: {
+      zh: "方差的平方根：一组数平均散开多远。",
+      en: "The square root of the variance: how far numbers spread around their mean.",
+    },
+  },
+  "hidden-state": {
+    name: { zh: "隐状态", en: "hidden state" },
+    also: "h RNN 循环神经网络 recurrent encoder decoder seq2seq",
+    meaning: {
+      zh: "循环网络读到某处时记住的一切，一个向量；加性注意力里，编码器的每个隐状态既是键又是值。",
+      en: "All that a recurrent net remembers at some point, as one vector; in additive attention each of the encoder’s is a key and a value.",
+    },
+  },
+  bias: {
+    name: { zh: "偏置", en: "bias" },
+    also: "b",
+    meaning: {
+      zh: "学得的加数：与输入无关，加在投影之后。",
+      en: "A learned summand: added after a projection, whatever the input.",
+    },
+  },
   saturation: {
     name: { zh: "饱和", en: "saturation" },
     also: "saturated 梯度消失 vanishing gradient one-hot",

@@ -30,6 +30,7 @@ const links: fc.Arbitrary<Link> = fc
     return fc.record({
       place: fc.constantFrom(...places),
       language: fc.constantFrom("zh", "en", undefined),
+      embedded: fc.boolean(),
       inputs: fc.record({
         q: numbers(8),
         k: numbers(8),
@@ -60,7 +61,7 @@ test("any state survives being written as a link and read again", () => {
 });
 
 test("no link whatever throws, and what comes of it can be written again", () => {
-  const keys = ["lesson", "step", "lang", ...Object.keys(defaults)];
+  const keys = ["lesson", "step", "lang", "embed", ...Object.keys(defaults)];
   const query = fc
     .array(fc.tuple(fc.oneof(fc.constantFrom(...keys), fc.string()), fc.string({ unit: "binary" })))
     .map((pairs) => `?${new URLSearchParams(pairs).toString()}`);
@@ -74,9 +75,16 @@ test("no link whatever throws, and what comes of it can be written again", () =>
 
 test("a link with defaults is short, and only what was changed is in it", () => {
   const place = { lesson: "formula", step: "scores" } as const;
-  expect(writeLink({ place, inputs: defaults, language: undefined })).toBe("?lesson=formula&step=scores");
+  expect(writeLink({ place, inputs: defaults, language: undefined, embedded: false })).toBe(
+    "?lesson=formula&step=scores",
+  );
   expect(
-    writeLink({ place, inputs: { ...defaults, keep: [true, false, true, false] }, language: "zh" }),
+    writeLink({
+      place,
+      inputs: { ...defaults, keep: [true, false, true, false] },
+      language: "zh",
+      embedded: false,
+    }),
   ).toBe("?lesson=formula&step=scores&lang=zh&keep=1010");
 });
 
@@ -102,6 +110,7 @@ const hostile: Readonly<Record<string, string>> = {
   "an edit outside the matrix": "?lesson=leak&step=tokens&length=4&tokens=9*0*1",
   "a fault that nobody makes": "?lesson=leak&step=others&fault=toString",
   "a language that is not spoken here": "?lang=fr",
+  "something embedded that is no lesson": "?embed=page",
   "a broken escape": "?lesson=%E0%A4%A",
 };
 

@@ -1,21 +1,27 @@
 import fc from "fast-check";
 import { candidates } from "../../web/src/content/leak.ts";
+import { ties } from "../../web/src/state/fields/scale.ts";
 import { codecOf, defaults, fitted, inputKeys, type Inputs, sameInput } from "../../web/src/state/inputs.ts";
 import { type Link, readLink, writeLink } from "../../web/src/state/url.ts";
 import { addressOf, cell, expect, numbersOf, open, places, test } from "./fixtures.ts";
 
 const number = fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
-const few = fc.oneof(
-  fc.nat(9),
-  fc.nat(9999),
-  fc.nat(17).map((power) => 2 ** power),
-);
+/** What inputs that are one of several may be: numbers, and every id that a text of the page stands under. */
+const choices = [
+  ...Array.from({ length: 10_000 }, (_, index) => String(index)),
+  ...Array.from({ length: 18 }, (_, power) => String(2 ** power)),
+  ...Array.from({ length: 100 }, (_, index) => String(index / 20)),
+  ...Object.keys(candidates),
+  ...ties,
+  ...places.map(({ step }) => step),
+];
 
 /** What may be written for an input, by what it is at first; its codec decides whether that is a value. */
 function written(key: keyof Inputs): fc.Arbitrary<string> {
   const initial = defaults[key];
-  if (typeof initial === "number") return few.map(String);
-  if (typeof initial === "string") return fc.constantFrom(...words, initial);
+  if (typeof initial === "number" || typeof initial === "string") {
+    return fc.constantFrom(...choices.filter((text) => codecOf(key).read(text) !== undefined));
+  }
   const edit = fc.tuple(fc.nat(9), fc.nat(9), number).map(([row, col, value]) => `${row}*${col}*${value}`);
   if (initial.length === 0) return fc.array(edit, { maxLength: 9 }).map((edits) => edits.join("_"));
   const { length } = initial;
@@ -23,9 +29,6 @@ function written(key: keyof Inputs): fc.Arbitrary<string> {
     ? fc.string({ unit: fc.constantFrom("0", "1"), minLength: length, maxLength: length })
     : fc.array(number, { minLength: length, maxLength: length }).map((numbers) => numbers.join("_"));
 }
-
-/** Every id that a text of the page stands under: what inputs that are a choice choose from. */
-const words = [...new Set([...Object.keys(candidates), ...places.map(({ step }) => step)])];
 
 const inputs: fc.Arbitrary<Inputs> = fc
   .record(Object.fromEntries(inputKeys.map((key) => [key, written(key)])), { requiredKeys: [] })

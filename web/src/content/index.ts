@@ -1,6 +1,8 @@
 import { cache } from "./cache.ts";
 import { candidates, leak } from "./leak.ts";
 import { formula } from "./formula.ts";
+import { glossary } from "./glossary.ts";
+import { symbols } from "./symbols.ts";
 import { explanations } from "./explanations.ts";
 import { termNames, terms } from "./formulae.ts";
 import type { Lesson, LessonId, Place, Step } from "./lesson.ts";
@@ -38,5 +40,6 @@ export function everyText(): string[] {
     if (typeof value !== "object" || value === null) return [];
     return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
   };
-  return visit([lessons, candidates, terms, termNames, ui, labels, explanations]);
+  const written = Object.values(symbols).map((tex) => `$${tex}$`);
+  return [...visit([lessons, candidates, terms, termNames, ui, labels, explanations, glossary]), ...written];
 }

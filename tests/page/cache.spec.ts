@@ -20,7 +20,7 @@ function attend(count: number) {
 test("old rows keep every bit when a token comes, and only the last row is new", async ({ page, site }) => {
   await open(page, site, at("row"));
   const [before, now] = [attend(3), attend(4)];
-  expect(await numbersOf(page, "weightsBefore")).toEqual(before.weights);
+  expect(await numbersOf(page, "weightsUntil")).toEqual(before.weights);
   expect(await numbersOf(page, "weightsNow")).toEqual(now.weights);
   expect(await numbersOf(page, "outputNow")).toEqual(now.output);
   expect(now.output.slice(0, 6)).toEqual(before.output);

@@ -17,7 +17,7 @@ import { sameBits } from "./answers/answer.ts";
 const dim = 2;
 
 /** Queries, keys and values [n, 2] of the generated tokens. */
-function sequence({ generated, seed }: Inputs) {
+export function sequence({ generated, seed }: Inputs) {
   const draw = (offset: number) => randomNormal([generated, dim], seed * 3 + offset).data;
   return { q: draw(0), k: draw(1), v: draw(2) };
 }
@@ -117,11 +117,11 @@ function plainGrid(id: string, label: Text, data: ArrayLike<number>, rows: Grid[
 }
 
 /** A triangle of weights and its outputs, after so many tokens. */
-function triangle(inputs: Inputs, which: "Before" | "Now", count: number): readonly [Grid, Grid] {
+function triangle(inputs: Inputs, which: "Until" | "Now", count: number): readonly [Grid, Grid] {
   const pass = afresh(inputs, count);
   const { v } = sequence(inputs);
   const names = {
-    Before: { weights: labels.weightsUntil, output: labels.outputUntil },
+    Until: { weights: labels.weightsUntil, output: labels.outputUntil },
     Now: { weights: labels.weightsNow, output: labels.outputNow },
   }[which];
   const divided = weightsGrid(
@@ -167,7 +167,7 @@ function grown(before: Grid, now: Grid, kept: number): Grid {
 
 function rowFigure(inputs: Inputs): Figure {
   const { position } = inputs;
-  const [weights, output] = triangle(inputs, "Before", position);
+  const [weights, output] = triangle(inputs, "Until", position);
   const [weightsNow, outputNow] = triangle(inputs, "Now", position + 1);
   return {
     layout: "pairs",

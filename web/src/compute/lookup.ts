@@ -477,13 +477,18 @@ function translationFigure(step: string, inputs: Inputs, change: Change): Figure
 const letters = ["A", "B", "C", "D"];
 const asker = 2;
 
+/** C's query, and the keys that it may see. */
+export const askerOf = ({ q }: Inputs) => ({
+  q: q.slice(asker * dim, (asker + 1) * dim),
+  seen: masks.causal(entries).data.slice(asker * entries, (asker + 1) * entries),
+});
+
 /** Row 2 of the 4-token example under the causal mask, as C's own lookup. */
 function oneTokenFigure(inputs: Inputs, change: Change): Figure {
   const named = (name: string, role: "key" | "value") =>
     letters.map((index): Symbol => ({ name, index, role }));
   const cols = numerals(dim);
-  const q = inputs.q.slice(asker * dim, (asker + 1) * dim);
-  const seen = masks.causal(entries).data.slice(asker * entries, (asker + 1) * entries);
+  const { q, seen } = askerOf(inputs);
   const pass = passes(
     scaledDotProductAttention.trace(table(q, 1), table(inputs.k, entries), table(inputs.v, entries), {
       mask: { data: seen, shape: [1, entries] },

@@ -2,8 +2,10 @@ import { masks } from "softlookup";
 import type { Place } from "../content/lesson.ts";
 import type { Bits } from "../state/codec.ts";
 import type { Inputs } from "../state/inputs.ts";
+import { sequence } from "./cache.ts";
 import { bitsOf, indices } from "./figure.ts";
 import { dim, tokens } from "./formula.ts";
+import { askerOf } from "./lookup.ts";
 import { maskOf } from "./mask-grids.ts";
 import { sequences } from "./sequence.ts";
 
@@ -94,9 +96,48 @@ function leakProgram(step: string, inputs: Inputs): Program | undefined {
   };
 }
 
+/** C's row of the example under the causal mask. */
+function oneTokenProgram(inputs: Inputs): Program {
+  const [, k, v] = example(inputs);
+  const { q, seen } = askerOf(inputs);
+  const mask = bitsOf({ data: seen, shape: [1, tokens] });
+  return {
+    inputs: [
+      { name: "q", shape: [1, dim], numbers: q },
+      ...[k, v].filter((input) => input !== undefined),
+      { name: "mask", shape: [1, tokens], bits: mask },
+    ],
+    runs: [{ ...attention, mask: "mask" }],
+  };
+}
+
+/** The triangle that has grown by a row, or the row alone over the cached keys and values. */
+function cacheProgram(step: string, inputs: Inputs): Program | undefined {
+  if (step !== "row" && step !== "cached") return undefined;
+  const count = inputs.position + 1;
+  const { q, k, v } = sequence(inputs);
+  const first = step === "cached" ? inputs.position : 0;
+  const matrix = (name: string, data: Float32Array, from: number): Input => ({
+    name,
+    shape: [count - from, dim],
+    numbers: [...data.subarray(from * dim, count * dim)],
+  });
+  const given = [matrix("q", q, first), matrix("k", k, 0), matrix("v", v, 0)];
+  if (step === "cached") return { inputs: given, runs: [attention] };
+  const bits = bitsOf(masks.causal(count));
+  return {
+    inputs: [...given, { name: "mask", shape: [count, count], bits }],
+    runs: [{ ...attention, mask: "mask" }],
+  };
+}
+
 /** The computation of a step, where it is one. */
 export function programFor({ lesson, step }: Place, inputs: Inputs): Program | undefined {
   switch (lesson) {
+    case "lookup":
+      return step === "one-token" ? oneTokenProgram(inputs) : undefined;
+    case "cache":
+      return cacheProgram(step, inputs);
     case "formula":
       return { inputs: example(inputs), runs: [attention] };
     case "masks":

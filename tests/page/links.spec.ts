@@ -1,66 +1,70 @@
 import fc from "fast-check";
-import { defaults, type Inputs } from "../../web/src/state/inputs.ts";
+import { candidates } from "../../web/src/content/leak.ts";
+import { ties } from "../../web/src/state/fields/scale.ts";
+import { codecOf, defaults, fitted, inputKeys, type Inputs, sameInput } from "../../web/src/state/inputs.ts";
 import { type Link, readLink, writeLink } from "../../web/src/state/url.ts";
 import { addressOf, cell, expect, numbersOf, open, places, test } from "./fixtures.ts";
 
 const number = fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
-const numbers = (length: number) => fc.array(number, { minLength: length, maxLength: length });
-const bits = (length: number) => fc.array(fc.boolean(), { minLength: length, maxLength: length });
+/** What inputs that are one of several may be: numbers, and every id that a text of the page stands under. */
+const choices = [
+  ...Array.from({ length: 10_000 }, (_, index) => String(index)),
+  ...Array.from({ length: 18 }, (_, power) => String(2 ** power)),
+  ...Array.from({ length: 100 }, (_, index) => String(index / 20)),
+  ...Object.keys(candidates),
+  ...ties,
+  ...places.map(({ step }) => step),
+];
+
+/** What may be written for an input, by what it is at first; its codec decides whether that is a value. */
+function written(key: keyof Inputs): fc.Arbitrary<string> {
+  const initial = defaults[key];
+  if (typeof initial === "number" || typeof initial === "string") {
+    return fc.constantFrom(...choices.filter((text) => codecOf(key).read(text) !== undefined));
+  }
+  const edit = fc.tuple(fc.nat(9), fc.nat(9), number).map(([row, col, value]) => `${row}*${col}*${value}`);
+  if (initial.length === 0) return fc.array(edit, { maxLength: 9 }).map((edits) => edits.join("_"));
+  const { length } = initial;
+  return typeof initial[0] === "boolean"
+    ? fc.string({ unit: fc.constantFrom("0", "1"), minLength: length, maxLength: length })
+    : fc.array(number, { minLength: length, maxLength: length }).map((numbers) => numbers.join("_"));
+}
+
+const inputs: fc.Arbitrary<Inputs> = fc
+  .record(Object.fromEntries(inputKeys.map((key) => [key, written(key)])), { requiredKeys: [] })
+  .map((texts) =>
+    Object.entries(texts).reduce<Inputs>((all, [key, text]) => {
+      const value = codecOf(key as keyof Inputs).read(text ?? "");
+      return value === undefined ? all : { ...all, [key]: value };
+    }, defaults),
+  )
+  .map(fitted);
 
 /** Any state that the page can be in. */
-const links: fc.Arbitrary<Link> = fc
-  .record({ length: fc.integer({ min: 3, max: 10 }), dim: fc.constantFrom(2, 4, 6, 8) })
-  .chain(({ length, dim }) =>
-    fc.record({
-      length: fc.constant(length),
-      dim: fc.constant(dim),
-      cut: fc.integer({ min: 0, max: length - 2 }),
-    }),
-  )
-  .chain(({ length, dim, cut }) => {
-    const edits = (from: number) =>
-      fc.uniqueArray(
-        fc.record({
-          row: fc.integer({ min: from, max: length - 1 }),
-          col: fc.integer({ min: 0, max: dim - 1 }),
-          value: number,
-        }),
-        { selector: ({ row, col }) => row * dim + col },
-      );
-    return fc.record({
-      place: fc.constantFrom(...places),
-      language: fc.constantFrom("zh", "en", undefined),
-      inputs: fc.record({
-        q: numbers(8),
-        k: numbers(8),
-        v: numbers(8),
-        scores: numbers(4),
-        keep: bits(4),
-        mask: bits(16),
-        padding: bits(4),
-        length: fc.constant(length),
-        dim: fc.constant(dim),
-        seed: fc.integer({ min: 0, max: 9999 }),
-        cut: fc.constant(cut),
-        tokens: edits(0),
-        future: edits(cut + 1),
-        fault: fc.constantFrom("block-leak", "finite-sentinel", "no-mask"),
-      }) satisfies fc.Arbitrary<Inputs>,
-    });
-  });
+const links: fc.Arbitrary<Link> = fc.record({
+  place: fc.constantFrom(...places),
+  language: fc.constantFrom("zh", "en", undefined),
+  embedded: fc.boolean(),
+  inputs,
+});
 
 test("any state survives being written as a link and read again", () => {
+  const changed = new Set<string>();
   fc.assert(
     fc.property(links, (link) => {
       const { link: read, understood } = readLink(writeLink(link));
       expect(understood).toBe(true);
       expect(read).toEqual(link);
+      for (const key of inputKeys) if (!sameInput(key, link.inputs, defaults)) changed.add(key);
     }),
+    { numRuns: 500 },
   );
+  // Nothing that a reader can change was left out.
+  expect([...changed].sort()).toEqual([...inputKeys].sort());
 });
 
 test("no link whatever throws, and what comes of it can be written again", () => {
-  const keys = ["lesson", "step", "lang", ...Object.keys(defaults)];
+  const keys = ["lesson", "step", "lang", "embed", ...Object.keys(defaults)];
   const query = fc
     .array(fc.tuple(fc.oneof(fc.constantFrom(...keys), fc.string()), fc.string({ unit: "binary" })))
     .map((pairs) => `?${new URLSearchParams(pairs).toString()}`);
@@ -74,9 +78,16 @@ test("no link whatever throws, and what comes of it can be written again", () =>
 
 test("a link with defaults is short, and only what was changed is in it", () => {
   const place = { lesson: "formula", step: "scores" } as const;
-  expect(writeLink({ place, inputs: defaults, language: undefined })).toBe("?lesson=formula&step=scores");
+  expect(writeLink({ place, inputs: defaults, language: undefined, embedded: false })).toBe(
+    "?lesson=formula&step=scores",
+  );
   expect(
-    writeLink({ place, inputs: { ...defaults, keep: [true, false, true, false] }, language: "zh" }),
+    writeLink({
+      place,
+      inputs: { ...defaults, keep: [true, false, true, false] },
+      language: "zh",
+      embedded: false,
+    }),
   ).toBe("?lesson=formula&step=scores&lang=zh&keep=1010");
 });
 
@@ -101,7 +112,13 @@ const hostile: Readonly<Record<string, string>> = {
   "a cut beyond the end": "?lesson=leak&step=replace&length=4&cut=9",
   "an edit outside the matrix": "?lesson=leak&step=tokens&length=4&tokens=9*0*1",
   "a fault that nobody makes": "?lesson=leak&step=others&fault=toString",
+  "a temperature of zero": "?lesson=lookup&step=soft&temperature=0",
+  "a temperature that is not offered": "?lesson=lookup&step=soft&temperature=0.3",
+  "a matrix that nobody shares": "?lesson=scale&step=merged&tie=valueOf",
+  "a width without bounds": "?lesson=scale&step=saturation&width=1e9",
+  "a position that is not generated": "?lesson=cache&step=row&generated=3&position=7",
   "a language that is not spoken here": "?lang=fr",
+  "something embedded that is no lesson": "?embed=page",
   "a broken escape": "?lesson=%E0%A4%A",
 };
 

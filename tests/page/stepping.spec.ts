@@ -1,25 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
-import type { AxeResults, RunOptions } from "axe-core";
 import { lessons } from "../../web/src/content/index.ts";
 import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
-import { addressOf, expect, open, places, test } from "./fixtures.ts";
-
-const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe finds fault with, as readable lines. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
-  const results = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run({
-      resultTypes: ["violations"],
-    }),
-  );
-  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
+import { violations } from "./axe.ts";
+import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
 
 async function expectAt(page: Page, { lesson, step }: Place, language: Language): Promise<void> {
   const { title, question, steps } = lessons[lesson];
@@ -38,11 +23,11 @@ for (const language of ["zh", "en"] as const) {
       test.use({ colorScheme });
 
       test("every step by button, each without a fault that axe can find", async ({ page, site }) => {
-        test.slow();
+        test.setTimeout(places.length * 5000);
         await open(page, site, `?lang=${language}`);
         for (const [index, place] of places.entries()) {
           await expectAt(page, place, language);
-          await expect(page.locator("[role=status]", { hasText: ui.checking[language] })).toHaveCount(0);
+          await settled(page, language);
           expect(await violations(page)).toEqual([]);
           if (index < places.length - 1) await nextButton(page).click();
         }
@@ -52,6 +37,7 @@ for (const language of ["zh", "en"] as const) {
   }
 
   test(`every step by arrow key alone, there and back (${language})`, async ({ page, site }) => {
+    test.setTimeout(places.length * 3000);
     await open(page, site, `?lang=${language}`);
     for (const place of places) {
       await expectAt(page, place, language);

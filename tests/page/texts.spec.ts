@@ -1,7 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { chapter } from "../../web/src/content/chapter.ts";
+import { changes } from "../../web/src/content/changes.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
+import { glossary } from "../../web/src/content/glossary.ts";
 import { everyText, lessons } from "../../web/src/content/index.ts";
 import { labels } from "../../web/src/content/labels.ts";
 import { candidates } from "../../web/src/content/leak.ts";
@@ -29,10 +31,12 @@ function texts(value: unknown, path: string): [string, Partial<Text>][] {
 const all = [
   ...texts(lessons, "lessons"),
   ...texts(candidates, "candidates"),
+  ...texts(changes, "changes"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),
   ...texts(termNames, "termNames"),
+  ...texts(glossary, "glossary"),
 ];
 
 test("every text is there in both languages", () => {

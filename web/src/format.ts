@@ -23,3 +23,11 @@ export function rounded(value: number): string {
   const fixed = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : decimals);
   return Number(fixed) === 0 ? fixed.replace("-", "") : trueMinus(fixed);
 }
+
+const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** A number of bytes in the largest unit that leaves at least 1. */
+export function bytes(count: number): string {
+  const power = count < 1 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1);
+  return `${rounded(count / 1024 ** power)} ${units[power] ?? ""}`;
+}

@@ -1,18 +1,41 @@
 import type { Place } from "../content/lesson.ts";
 import type { Inputs } from "../state/inputs.ts";
 import type { Figure } from "./figure.ts";
-import { type Change, formulaFigure } from "./formula.ts";
+import { formulaFigure } from "./formula.ts";
 import { leakFigure } from "./leak.ts";
+import { lookupFigure, lookupPlots } from "./lookup.ts";
 import { masksFigure } from "./masks.ts";
+import type { Plot } from "./plot.ts";
+import { scaleFigure } from "./scale.ts";
+import { cacheFigure, cachePlots } from "./cache.ts";
+import type { Change } from "./typed.ts";
 
 /** The matrices of a step, where it has any. */
 export function figureFor({ lesson, step }: Place, inputs: Inputs, change: Change): Figure | undefined {
   switch (lesson) {
+    case "lookup":
+      return lookupFigure(step, inputs, change);
     case "formula":
       return formulaFigure(step, inputs, change);
+    case "scale":
+      return scaleFigure(step, inputs, change);
+    case "cache":
+      return cacheFigure(step, inputs);
     case "masks":
       return masksFigure(step, inputs, change);
     case "leak":
       return leakFigure(step, inputs, change);
+  }
+}
+
+/** The plots of a step that take no time to compute. */
+export function plotsFor({ lesson, step }: Place, inputs: Inputs): readonly Plot[] {
+  switch (lesson) {
+    case "lookup":
+      return lookupPlots(step, inputs);
+    case "cache":
+      return cachePlots(step, inputs);
+    default:
+      return [];
   }
 }

@@ -1,14 +1,20 @@
+import { cache } from "./cache.ts";
+import { changes } from "./changes.ts";
 import { candidates, leak } from "./leak.ts";
 import { formula } from "./formula.ts";
+import { glossary } from "./glossary.ts";
+import { symbols } from "./symbols.ts";
 import { explanations } from "./explanations.ts";
 import { termNames, terms } from "./formulae.ts";
 import type { Lesson, LessonId, Place, Step } from "./lesson.ts";
+import { lookup } from "./lookup.ts";
 import { masks } from "./masks.ts";
 import { labels } from "./labels.ts";
 import { languages, type Text } from "./text.ts";
+import { scale } from "./scale.ts";
 import { ui } from "./ui.ts";
 
-export const lessons: Readonly<Record<LessonId, Lesson>> = { formula, masks, leak };
+export const lessons: Readonly<Record<LessonId, Lesson>> = { lookup, formula, scale, masks, cache, leak };
 
 /** Every step of every lesson, in reading order. */
 export const places: readonly Place[] = Object.values(lessons).flatMap((lesson) =>
@@ -35,5 +41,9 @@ export function everyText(): string[] {
     if (typeof value !== "object" || value === null) return [];
     return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
   };
-  return visit([lessons, candidates, terms, termNames, ui, labels, explanations]);
+  const written = Object.values(symbols).map((tex) => `$${tex}$`);
+  return [
+    ...visit([lessons, candidates, changes, terms, termNames, ui, labels, explanations, glossary]),
+    ...written,
+  ];
 }

@@ -1,7 +1,8 @@
 import type { FormulaId, FormulaTerm } from "./formulae.ts";
+import type { Question } from "./question.ts";
 import type { Text } from "./text.ts";
 
-export const lessonIds = ["formula", "masks", "leak"] as const;
+export const lessonIds = ["lookup", "formula", "scale", "masks", "cache", "leak"] as const;
 export type LessonId = (typeof lessonIds)[number];
 
 /** A place in the page: a step of a lesson. */
@@ -25,8 +26,9 @@ export interface Step {
   /** Something for the reader to do. */
   task?: Text;
   formulae: readonly { id: FormulaId; lit: readonly FormulaTerm[] }[];
-  strip: StripKind;
-  at: Term | undefined;
+  /** Left out where a lesson is not about one attention from end to end. */
+  strip?: StripKind;
+  at?: Term | undefined;
 }
 
 export interface Source {
@@ -43,6 +45,10 @@ export interface Lesson {
   sources: readonly Source[];
   parts?: Readonly<Record<string, Text>>;
   steps: readonly Step[];
+  /** Predict, then check. */
+  questions?: readonly Question[];
   /** What was seen, at the end. */
   seen: readonly Text[];
+  /** Experiments that are not there yet. */
+  later?: readonly Text[];
 }

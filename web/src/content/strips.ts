@@ -38,9 +38,10 @@ const maskFlaws: Readonly<Record<StripKind, StripItem["flaw"]>> = {
   afterSoftmax: "misplaced",
 };
 
-/** The operations in the order of this step, each with the place that shows it. */
+/** The operations in the order of this step, each with the place that shows it; none without a strip. */
 export function stripOf(place: Place): readonly StripItem[] {
   const { strip, part = "causal" } = stepAt(place);
+  if (strip === undefined) return [];
   const target = (term: Term): Place => {
     const inMasks = place.lesson === "masks" || term === "mask" ? masks[part]?.[term] : undefined;
     if (inMasks !== undefined) return { lesson: "masks", step: inMasks };

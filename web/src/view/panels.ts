@@ -1,0 +1,19 @@
+import type { Component } from "svelte";
+import type { LessonId } from "../content/lesson.ts";
+import Outcome from "./Outcome.svelte";
+import CacheCost from "./CacheCost.svelte";
+import CacheOutcome from "./CacheOutcome.svelte";
+import Reports from "./Reports.svelte";
+import ScalePlots from "./ScalePlots.svelte";
+
+/** What a lesson shows besides its matrices: above them and below. */
+interface Panels {
+  above?: Component;
+  below?: Component;
+}
+
+export const panels: Readonly<Partial<Record<LessonId, Panels>>> = {
+  scale: { below: ScalePlots },
+  cache: { above: CacheOutcome, below: CacheCost },
+  leak: { above: Outcome, below: Reports },
+};

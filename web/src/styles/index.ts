@@ -1,0 +1,5 @@
+import "./theme.css";
+import "./base.css";
+import "./matrix.css";
+import "./figure.css";
+import "./print.css";

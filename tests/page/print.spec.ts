@@ -20,5 +20,7 @@ test("a step prints as a hand-out: its text and current numbers, light, without 
     wider: document.documentElement.scrollWidth - innerWidth,
   }));
   expect(paper).toBe("rgb(253, 253, 251)");
+  // A zero is paper too, not the dark theme’s ground.
+  await expect(cell(page, "scores", 1, 2)).toHaveCSS("background-color", "rgb(255, 255, 255)");
   expect(wider).toBeLessThanOrEqual(0);
 });

@@ -1,4 +1,4 @@
-import "./styles/index.ts";
+import "./styles/index.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
 

@@ -21,7 +21,10 @@ await runAsScript(import.meta.url, async () => {
       undefined,
       page,
     );
-    const scores = Object.values(lhr.categories).map(({ title, score }) => ({ title, score: Math.round(score * 100) }));
+    const scores = Object.values(lhr.categories).map(({ title, score }) => ({
+      title,
+      score: Math.round(score * 100),
+    }));
     for (const { title, score } of scores) console.log(`${title.padEnd(16)} ${score}`);
     console.log(`layout shift     ${lhr.audits["cumulative-layout-shift"].displayValue}`);
     console.log(`transferred      ${lhr.audits["total-byte-weight"].displayValue}`);
@@ -30,7 +33,8 @@ await runAsScript(import.meta.url, async () => {
       const refs = Object.values(lhr.categories).find((category) => category.title === title).auditRefs;
       for (const { id, weight } of refs) {
         const audit = lhr.audits[id];
-        if (weight > 0 && audit.score !== null && audit.score < 0.9) console.log(`  ${title}: ${audit.title} ${audit.displayValue ?? ""}`);
+        if (weight > 0 && audit.score !== null && audit.score < 0.9)
+          console.log(`  ${title}: ${audit.title} ${audit.displayValue ?? ""}`);
       }
     }
     if (low.length > 0) throw new Failure(`below ${aim}: ${low.map(({ title }) => title).join(", ")}`);

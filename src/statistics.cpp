@@ -58,7 +58,8 @@ NdArray row_sums(const NdArray& x) {
 }
 
 NdArray row_entropies(const NdArray& p) {
-  return over_rows(p, [](double value) { return value == 0 ? 0 : -value * std::log(value) / std::log(2.0); });
+  return over_rows(
+      p, [](double value) { return value == 0 ? 0 : -value * std::log(value) / std::log(2.0); });
 }
 
 }  // namespace softlookup

@@ -1,4 +1,4 @@
-import { addressOf, expect, open, places, test } from "./fixtures.ts";
+import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
 
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 360, height: 740 }, hasTouch: true });
@@ -8,10 +8,10 @@ test.describe("on a phone", () => {
       page,
       site,
     }) => {
-      test.slow();
+      test.setTimeout(places.length * 5000);
       for (const place of places) {
         await open(page, site, addressOf(place, language, "&length=10&dim=8"));
-        await expect(page.locator("[data-grid] td").first()).toBeVisible();
+        await settled(page, language);
         const { overflow, smallest } = await page.evaluate(() => ({
           overflow: document.documentElement.scrollWidth - innerWidth,
           smallest: Math.min(
@@ -21,8 +21,8 @@ test.describe("on a phone", () => {
             }),
           ),
         }));
-        expect(overflow).toBeLessThanOrEqual(0);
-        expect(smallest).toBeGreaterThanOrEqual(40);
+        expect(overflow, place.step).toBeLessThanOrEqual(0);
+        expect(smallest, place.step).toBeGreaterThanOrEqual(40);
       }
     });
   }
@@ -61,7 +61,7 @@ test.describe("on a phone", () => {
 
 test("on a wide screen the lessons stand beside the text", async ({ page, site }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
-  await open(page, site, "?lang=en");
+  await open(page, site, addressOf({ lesson: "formula", step: "inputs" }));
   const list = page.locator("aside").getByRole("navigation");
   await expect(list).toBeVisible();
   await expect(list.locator("[aria-current=step]")).toHaveText("Three matrices go in");

@@ -4,7 +4,7 @@ import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
 import { violations } from "./axe.ts";
-import { addressOf, expect, open, places, test } from "./fixtures.ts";
+import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
 
 async function expectAt(page: Page, { lesson, step }: Place, language: Language): Promise<void> {
   const { title, question, steps } = lessons[lesson];
@@ -23,11 +23,11 @@ for (const language of ["zh", "en"] as const) {
       test.use({ colorScheme });
 
       test("every step by button, each without a fault that axe can find", async ({ page, site }) => {
-        test.slow();
+        test.setTimeout(places.length * 5000);
         await open(page, site, `?lang=${language}`);
         for (const [index, place] of places.entries()) {
           await expectAt(page, place, language);
-          await expect(page.locator("[role=status]", { hasText: ui.checking[language] })).toHaveCount(0);
+          await settled(page, language);
           expect(await violations(page)).toEqual([]);
           if (index < places.length - 1) await nextButton(page).click();
         }
@@ -37,6 +37,7 @@ for (const language of ["zh", "en"] as const) {
   }
 
   test(`every step by arrow key alone, there and back (${language})`, async ({ page, site }) => {
+    test.setTimeout(places.length * 3000);
     await open(page, site, `?lang=${language}`);
     for (const place of places) {
       await expectAt(page, place, language);

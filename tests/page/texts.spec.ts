@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { chapter } from "../../web/src/content/chapter.ts";
+import { changes } from "../../web/src/content/changes.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
 import { glossary } from "../../web/src/content/glossary.ts";
@@ -30,6 +31,7 @@ function texts(value: unknown, path: string): [string, Partial<Text>][] {
 const all = [
   ...texts(lessons, "lessons"),
   ...texts(candidates, "candidates"),
+  ...texts(changes, "changes"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),

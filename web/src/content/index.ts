@@ -1,4 +1,5 @@
 import { cache } from "./cache.ts";
+import { changes } from "./changes.ts";
 import { candidates, leak } from "./leak.ts";
 import { formula } from "./formula.ts";
 import { glossary } from "./glossary.ts";
@@ -41,5 +42,8 @@ export function everyText(): string[] {
     return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
   };
   const written = Object.values(symbols).map((tex) => `$${tex}$`);
-  return [...visit([lessons, candidates, terms, termNames, ui, labels, explanations, glossary]), ...written];
+  return [
+    ...visit([lessons, candidates, changes, terms, termNames, ui, labels, explanations, glossary]),
+    ...written,
+  ];
 }

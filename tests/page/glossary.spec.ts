@@ -47,6 +47,7 @@ test.describe("a symbol explains itself", () => {
     page,
     site,
   }) => {
+    test.slow();
     const unexplained = new Set<string>();
     const bare = new Set<string>();
     await open(page, site, "?lang=en");

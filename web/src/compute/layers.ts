@@ -1,0 +1,63 @@
+import { randomNormal, rowSums, scaledDotProductAttention, type Tensor } from "softlookup";
+import { passes } from "./figure.ts";
+
+// Pieces of a layer, each of them computed by the core.
+
+/** [size, size] */
+function identity(size: number): Tensor {
+  const data = Float32Array.from({ length: size * size }, (_, index) => (index % (size + 1) === 0 ? 1 : 0));
+  return { data, shape: [size, size] };
+}
+
+/** x wᵀ for x [n, in] and w [out, in]: a projection is the scores of x against the rows of w. */
+export function projected(x: Tensor, weight: Tensor): Tensor {
+  const shape = [x.shape[0] ?? 0, weight.shape[0] ?? 0];
+  return { data: passes(scaledDotProductAttention.trace(x, weight, weight)).scores, shape };
+}
+
+/**
+ * A drawn matrix [out, width] over √width, as layers are initialised: what it makes of a vector is
+ * about as large as the vector. Scores against the identity, scaled, are just that.
+ */
+export function drawnMatrix(out: number, width: number, seed: number): Tensor {
+  const drawn = randomNormal([out, width], seed);
+  const one = identity(width);
+  return { data: passes(scaledDotProductAttention.trace(drawn, one, one)).scaled, shape: [out, width] };
+}
+
+/** a − b, as the core subtracts. */
+export function difference(a: ArrayLike<number>, b: ArrayLike<number>): Float32Array {
+  const pairs = Array.from(a, (value, index) => [value, -(b[index] ?? NaN)]);
+  return rowSums({ data: pairs.flat(), shape: [pairs.length, 2] }).data;
+}
+
+/** The number of largest size. */
+export function largest(numbers: ArrayLike<number>): number {
+  return Array.from(numbers, Math.abs).reduce((most, size) => Math.max(most, size), 0);
+}
+
+/** One block of a tensor whose leading axes are cut off: the nth run of `size` numbers. */
+export function block(data: Float32Array, size: number, nth: number): Float32Array {
+  return data.subarray(nth * size, (nth + 1) * size);
+}
+
+/** Rows of several matrices, one matrix below the other. */
+export function stacked(...matrices: readonly Tensor[]): Tensor {
+  const rows = matrices.reduce((count, { shape }) => count + (shape[0] ?? 0), 0);
+  return {
+    data: Float32Array.from(matrices.flatMap(({ data }) => [...data])),
+    shape: [rows, ...(matrices[0]?.shape.slice(1) ?? [])],
+  };
+}
+
+/** Uses an object that holds memory of the core, and frees it. */
+export function withLayer<Layer extends { dispose(): void }, Result>(
+  layer: Layer,
+  use: (layer: Layer) => Result,
+): Result {
+  try {
+    return use(layer);
+  } finally {
+    layer.dispose();
+  }
+}

@@ -1,7 +1,8 @@
 import { type CausalityReport, faultyAttention, scaledDotProductAttention, type Tensor } from "softlookup";
 import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
-import { type Inputs, withEdit } from "../state/inputs.ts";
+import { withEdit } from "../state/fields/leak.ts";
+import type { Inputs } from "../state/inputs.ts";
 import { equals, number, symbol, text, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, numerals, passes, symbols } from "./figure.ts";
 import type { Change } from "./formula.ts";

@@ -1,6 +1,7 @@
 import { masks, scaledDotProductAttention } from "softlookup";
 import { labels } from "../content/labels.ts";
-import type { Bits, Inputs } from "../state/inputs.ts";
+import type { Bits } from "../state/codec.ts";
+import type { Inputs } from "../state/inputs.ts";
 import { bitsOf, type Figure, firstCell, passes } from "./figure.ts";
 import { blend, type Change, exampleOf, scaledGrid, tokens } from "./formula.ts";
 import {

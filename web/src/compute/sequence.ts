@@ -9,7 +9,8 @@ import {
   type Tensor,
 } from "softlookup";
 import type { CandidateName } from "../content/leak.ts";
-import type { Edit, Inputs } from "../state/inputs.ts";
+import type { Edit } from "../state/codec.ts";
+import type { Inputs } from "../state/inputs.ts";
 import { indices, type Move } from "./figure.ts";
 
 /** The sequence X, the same with its future replaced, and a stranger to share a batch with. */

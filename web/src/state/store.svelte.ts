@@ -1,8 +1,8 @@
 import { lessons, placeIndex, places, stepAt } from "../content/index.ts";
 import type { Place } from "../content/lesson.ts";
 import type { Language } from "../content/text.ts";
-import { defaults, fitted, type Inputs } from "./inputs.ts";
-import { readLink, sameInputs, writeLink } from "./url.ts";
+import { defaults, fitted, type Inputs, sameInputs } from "./inputs.ts";
+import { readLink, writeLink } from "./url.ts";
 
 /** Browsers slow a page down that rewrites its address at every keystroke. */
 const addressDelay = 300;

@@ -1,6 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
 import { at, type Grid } from "../compute/figure.ts";
-import { parseNumber } from "../state/inputs.ts";
+import { parseNumber } from "../state/codec.ts";
 
 export interface Draft {
   text: string;

@@ -1,0 +1,14 @@
+import type { Component } from "svelte";
+import type { LessonId } from "../content/lesson.ts";
+import Outcome from "./Outcome.svelte";
+import Reports from "./Reports.svelte";
+
+/** What a lesson shows besides its matrices: above them and below. */
+interface Panels {
+  above?: Component;
+  below?: Component;
+}
+
+export const panels: Readonly<Partial<Record<LessonId, Panels>>> = {
+  leak: { above: Outcome, below: Reports },
+};

@@ -11,7 +11,9 @@ test.describe("on a phone", () => {
       test.slow();
       for (const place of places) {
         await open(page, site, addressOf(place, language, "&length=10&dim=8"));
-        await expect(page.locator("[data-grid] td").first()).toBeVisible();
+        await expect(
+          page.locator("[data-grid] td, [data-listing] td, [data-plot] svg").first(),
+        ).toBeVisible();
         const { overflow, smallest } = await page.evaluate(() => ({
           overflow: document.documentElement.scrollWidth - innerWidth,
           smallest: Math.min(

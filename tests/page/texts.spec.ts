@@ -3,6 +3,7 @@ import { chapter } from "../../web/src/content/chapter.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
 import { everyText, lessons } from "../../web/src/content/index.ts";
+import { headsTerms } from "../../web/src/content/heads.ts";
 import { labels } from "../../web/src/content/labels.ts";
 import { candidates } from "../../web/src/content/leak.ts";
 import { languages, type Text } from "../../web/src/content/text.ts";
@@ -29,6 +30,7 @@ function texts(value: unknown, path: string): [string, Partial<Text>][] {
 const all = [
   ...texts(lessons, "lessons"),
   ...texts(candidates, "candidates"),
+  ...texts(headsTerms, "headsTerms"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),
@@ -62,7 +64,7 @@ test("both languages hold the same formulae and the same blanks to fill in", () 
 
 test("no text is unused", async () => {
   const code = await sources();
-  for (const [name, table] of Object.entries({ ui, labels, explanations })) {
+  for (const [name, table] of Object.entries({ ui, labels, explanations, headsTerms })) {
     for (const key of Object.keys(table)) {
       expect(new RegExp(`\\b${name}\\.${key}\\b`).test(code), `${name}.${key}`).toBe(true);
     }

@@ -23,3 +23,14 @@ export function rounded(value: number): string {
   const fixed = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : decimals);
   return Number(fixed) === 0 ? fixed.replace("-", "") : trueMinus(fixed);
 }
+
+/** A whole number, its digits in groups of three. */
+export const grouped = (value: number): string => value.toLocaleString("en-US");
+
+const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** Bytes in the largest unit of which there is at least one. */
+export function bytes(value: number): string {
+  const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(value, 1)) / 10));
+  return `${rounded(value / 1024 ** unit)} ${units[unit] ?? ""}`;
+}

@@ -5,6 +5,7 @@ import { ui } from "../content/ui.ts";
 import type { Range } from "../state/codec.ts";
 import { leakRanges } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
+import { headsControls } from "./heads.ts";
 
 type KeysOf<Value> = {
   [Key in keyof Inputs]: Inputs[Key] extends Value ? Key : never;
@@ -53,6 +54,8 @@ function leakControls(step: string, { length }: Inputs): readonly Control[] {
 /** The settings of a step. */
 export function controlsFor({ lesson, step }: Place, inputs: Inputs): readonly Control[] {
   switch (lesson) {
+    case "heads":
+      return headsControls(step, inputs);
     case "leak":
       return leakControls(step, inputs);
     default:

@@ -19,6 +19,12 @@ export const explanations = {
   moved: { zh: "动了；它在刀口之后，应该动", en: "moved; it lies after the cut, so it may" },
   leaked: { zh: "动了，却在刀口之前：泄漏", en: "moved, though before the cut: a leak" },
   was: { zh: "原来是", en: "was" },
+  drawnWeight: { zh: "随机抽取，再除以宽度的平方根", en: "drawn, then divided by the root of the width" },
+  goesToHead: { zh: "归头 {h}，成为它的分量 {j}", en: "goes to head {h}, as its component {j}" },
+  fromColumn: { zh: "就是第 {j} 列的那个数", en: "the very number of column {j}" },
+  ofHead: { zh: "来自头 {h}，分量 {j}", en: "from head {h}, component {j}" },
+  comesFrom: { zh: "是头 {h} 给 token {i} 的；", en: "is what head {h} made for token {i};" },
+  belongsHere: { zh: "这里该是头 {h} 给 token {i} 的", en: "here belongs what head {h} made for token {i}," },
   influenceNone: {
     zh: "换掉 token {j}，输出 {i} 一位都没动",
     en: "token {j} replaced: not a bit of output {i} moved",

@@ -18,6 +18,8 @@ export const formulae = {
   wrongRow: String.raw`$\w=${softmax}(s)\odot\htmlClass{t-mask}{\text{keep}}$`,
   wrongOrder: String.raw`$\left(${softmax}\!\left(${ratio}\right)\odot\htmlClass{t-mask}{\text{keep}}\right)${values}$`,
   softmax: String.raw`$\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sum_j ${exponential}}}\qquad \htmlClass{t-max}{m_i=\max_j\, s_{ij}}$`,
+  multiHead: String.raw`$\operatorname{MultiHead}(X)=\htmlClass{t-concat}{\operatorname{Concat}}\left(\htmlClass{t-attend}{\text{head}_0,\,\dots,\,\text{head}_{H-1}}\right)\htmlClass{t-mix}{W^O}$`,
+  head: String.raw`$\text{head}_h=\htmlClass{t-attend}{\operatorname{Attention}}\left(\htmlClass{t-project}{X\,\htmlClass{query}{W^Q_h}},\,\htmlClass{t-project}{X\,\htmlClass{key}{W^K_h}},\,\htmlClass{t-project}{X\,\htmlClass{value}{W^V_h}}\right)\qquad W_h:\ d\times d_k$`,
   causality: String.raw`$o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x_{t+1},\dots})=o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x'_{t+1},\dots})\quad\htmlClass{t-past}{i\le t}$`,
 } as const;
 
@@ -29,6 +31,8 @@ export const termNames = {
   scores: { zh: "分数", en: "scores" },
   scaled: { zh: "缩放", en: "scaling" },
   output: { zh: "乘以值", en: "times the values" },
+  project: { zh: "投影", en: "projection" },
+  mix: { zh: "输出投影", en: "output projection" },
 } as const satisfies Partial<Record<Term, Text>>;
 
 /** The operations as the strip writes them. */
@@ -39,4 +43,9 @@ export const terms = {
   mask: { zh: "+ 掩码", en: "+ mask" },
   softmax: same("softmax"),
   output: same(String.raw`$\times\,\V$`),
+  project: same(String.raw`$X\to\Q,\,\K,\,\V$`),
+  split: { zh: "切头", en: "cut into heads" },
+  attend: { zh: "每头各做注意力", en: "attention in each" },
+  concat: { zh: "合头", en: "merge" },
+  mix: same(String.raw`$\times\,W^O$`),
 } as const satisfies Record<Term, Text>;

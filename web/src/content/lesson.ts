@@ -1,7 +1,7 @@
 import type { FormulaId, FormulaTerm } from "./formulae.ts";
 import type { Text } from "./text.ts";
 
-export const lessonIds = ["formula", "masks", "leak"] as const;
+export const lessonIds = ["formula", "masks", "heads", "leak"] as const;
 export type LessonId = (typeof lessonIds)[number];
 
 /** A place in the page: a step of a lesson. */
@@ -11,10 +11,25 @@ export interface Place {
 }
 
 /** The operations of attention, as they stand in the strip above each computation. */
-export type Term = "inputs" | "scores" | "scaled" | "mask" | "softmax" | "output";
+export type Term =
+  | "inputs"
+  | "scores"
+  | "scaled"
+  | "mask"
+  | "softmax"
+  | "output"
+  /** The operations of a layer of heads. */
+  | "project"
+  | "split"
+  | "attend"
+  | "concat"
+  | "mix";
 
-/** How the strip is laid: with the mask where it belongs, beside the point, left out, or too late. */
-export type StripKind = "masked" | "plain" | "unmasked" | "afterSoftmax";
+/**
+ * How the strip is laid: attention with the mask where it belongs, beside the point, left out, or too
+ * late; or a layer of heads.
+ */
+export type StripKind = "masked" | "plain" | "unmasked" | "afterSoftmax" | "heads";
 
 export interface Step {
   id: string;
@@ -45,4 +60,6 @@ export interface Lesson {
   steps: readonly Step[];
   /** What was seen, at the end. */
   seen: readonly Text[];
+  /** Experiments that are not there yet. */
+  later?: readonly Text[];
 }

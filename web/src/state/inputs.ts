@@ -1,10 +1,11 @@
 import type { Codec, Field } from "./codec.ts";
 import { formulaFields } from "./fields/formula.ts";
+import { fitHeads, headsFields } from "./fields/heads.ts";
 import { fitSequence, leakFields } from "./fields/leak.ts";
 import { masksFields } from "./fields/masks.ts";
 
 /** What each lesson brings for the reader to change. */
-const fields = { ...formulaFields, ...masksFields, ...leakFields };
+const fields = { ...formulaFields, ...masksFields, ...leakFields, ...headsFields };
 
 type Fields = typeof fields;
 
@@ -22,7 +23,7 @@ export const defaults = Object.fromEntries(inputKeys.map((key) => [key, of(key).
 export const codecOf = <Key extends keyof Inputs>(key: Key): Codec<Inputs[Key]> => of(key).codec;
 
 /** Takes away what no longer fits together. */
-export const fitted = (inputs: Inputs): Inputs => fitSequence(inputs);
+export const fitted = (inputs: Inputs): Inputs => fitHeads(fitSequence(inputs));
 
 export function sameInput<Key extends keyof Inputs>(key: Key, one: Inputs, other: Inputs): boolean {
   return codecOf(key).write(one[key]) === codecOf(key).write(other[key]);

@@ -15,7 +15,7 @@ const mostHeads = 768;
 
 export const headsFields = {
   headsLength: field(4, integer(headsRanges.headsLength)),
-  headsDim: field(8, oneOf(headsDims)),
+  headsDim: field(6, oneOf(headsDims)),
   headsCount: field(2, integer([1, 8])),
   headsSeed: field(3, integer(headsRanges.headsSeed)),
   /** Tokens typed over. */
@@ -35,7 +35,7 @@ export function headCounts(dim: number): number[] {
 
 /** The largest number of heads that is possible and not above the one wanted. */
 function fittedCount(count: number, dim: number): number {
-  return headCounts(dim).findLast((possible) => possible <= count) ?? 1;
+  return Math.max(...headCounts(dim).filter((possible) => possible <= count));
 }
 
 interface Heads {

@@ -312,6 +312,8 @@ val trace_softmax_then_mask(const val& scores, const val& options) {
 
 val sum_rows(const val& x) { return from_array(row_sums(to_array(x, "x"))); }
 
+val entropies_of_rows(const val& x) { return from_array(row_entropies(to_array(x, "x"))); }
+
 val normal_numbers(const val& shape_in, const val& seed) {
   const auto shape = to_sizes(shape_in, "shape");
   require_addressable(shape, "shape");

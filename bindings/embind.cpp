@@ -59,6 +59,7 @@ EMSCRIPTEN_BINDINGS(softlookup) {
   function("attendWithFault", &Guarded<attend_with_fault>::call);
   function("traceSoftmaxThenMask", &Guarded<trace_softmax_then_mask>::call);
   function("sumRows", &Guarded<sum_rows>::call);
+  function("entropiesOfRows", &Guarded<entropies_of_rows>::call);
   function("normalNumbers", &Guarded<normal_numbers>::call);
   function("momentsOf", &Guarded<moments_of>::call);
   function("theoryOfDotProducts", &Guarded<theory_of_dot_products>::call);

@@ -31,7 +31,11 @@ DotProductMoments dot_product_moments(double head_dim, double samples) {
   return {head_dim, std::sqrt(head_dim), 1, kurtosis, std::sqrt((kurtosis - 1) / samples)};
 }
 
-NdArray row_sums(const NdArray& x) {
+namespace {
+
+/// The sum of a function of each number over the last axis.
+template <class Term>
+NdArray over_rows(const NdArray& x, Term term) {
   if (x.dimension() == 0) {
     throw Error(ErrorCode::RANK, {"x ", shape_text(x.shape()), " has no axis to sum over"});
   }
@@ -41,9 +45,20 @@ NdArray row_sums(const NdArray& x) {
   NdArray sums = NdArray::from_shape(shape);
   for (std::size_t row = 0; row < sums.size(); ++row) {
     const float* first = x.data() + row * width;
-    sums.data()[row] = static_cast<float>(std::accumulate(first, first + width, 0.0));
+    sums.data()[row] = static_cast<float>(std::accumulate(
+        first, first + width, 0.0, [&](double sum, float value) { return sum + term(value); }));
   }
   return sums;
+}
+
+}  // namespace
+
+NdArray row_sums(const NdArray& x) {
+  return over_rows(x, [](double value) { return value; });
+}
+
+NdArray row_entropies(const NdArray& p) {
+  return over_rows(p, [](double value) { return value == 0 ? 0 : -value * std::log(value) / std::log(2.0); });
 }
 
 }  // namespace softlookup

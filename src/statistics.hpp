@@ -27,4 +27,7 @@ DotProductMoments dot_product_moments(double head_dim, double samples);
 /// Sum over the last axis; a vector gives one number.
 NdArray row_sums(const NdArray& x);
 
+/// Shannon entropy of the last axis in bits, -sum p log2 p with 0 log2 0 = 0.
+NdArray row_entropies(const NdArray& p);
+
 }  // namespace softlookup

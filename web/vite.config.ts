@@ -11,6 +11,8 @@ export default defineConfig({
   root: here("."),
   // Relative, so that the built folder works under any path.
   base: "./",
+  // The package waits for its binary while it is imported.
+  worker: { format: "es" },
   plugins: [math([...everyText(), ...Object.values(formulae)]), svelte()],
   resolve: { alias: { softlookup: here("../dist/index.js") } },
   build: {

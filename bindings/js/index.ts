@@ -29,6 +29,7 @@ export const {
   additiveAttention,
   linearAttention,
   rowSums,
+  rowEntropies,
   randomNormal,
   moments,
   dotProductMoments,

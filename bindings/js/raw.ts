@@ -139,6 +139,7 @@ export interface Raw {
   attendWithFault(fault: unknown, q: RawTensor, k: RawTensor, v: RawTensor): Answer<Tensor>;
   traceSoftmaxThenMask(scores: RawTensor, options: RawOptions): Answer<Trace>;
   sumRows(x: RawTensor): Answer<Tensor>;
+  entropiesOfRows(x: RawTensor): Answer<Tensor>;
   normalNumbers(shape: unknown, seed: unknown): Answer<Tensor>;
   momentsOf(x: RawTensor): Answer<MomentSummary>;
   theoryOfDotProducts(headDim: unknown, samples: unknown): Answer<DotProductMoments>;

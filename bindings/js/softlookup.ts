@@ -45,6 +45,7 @@ export function softlookupOver(raw: Raw): Softlookup {
     readSafetensors: readSafetensorsOver(raw),
     onnx: onnxOver(raw),
     rowSums: (x) => unwrap(raw.sumRows(toRawTensor(x, "x"))),
+    rowEntropies: (x) => unwrap(raw.entropiesOfRows(toRawTensor(x, "x"))),
     randomNormal: (shape, seed) => unwrap(raw.normalNumbers(shape, seed)),
     moments: (x) => unwrap(raw.momentsOf(toRawTensor(x, "x"))),
     dotProductMoments: (headDim, samples) => unwrap(raw.theoryOfDotProducts(headDim, samples)),

@@ -795,6 +795,8 @@ export interface Softlookup {
   onnx: OnnxOperators;
   /** Sum over the last axis. */
   rowSums(x: TensorLike): Tensor;
+  /** Shannon entropy in bits of weights over the last axis. */
+  rowEntropies(x: TensorLike): Tensor;
   /** Independent normal numbers, the same for the same seed on every machine. */
   randomNormal(shape: readonly number[], seed: number): Tensor;
   /** Moments of all elements. */

@@ -121,6 +121,12 @@ TEST_CASE("dot products: their variance against the theory") {
   CHECK(dot_product_moments(1, 1).kurtosis == 9);
 }
 
+TEST_CASE("row entropies: nats for bits, NaN for a weight of 0, or a wrong axis") {
+  CHECK(mismatch(numbers(row_entropies(nd_array(
+                     {3, 4}, {0.25F, 0.25F, 0.25F, 0.25F, 0.5F, 0.25F, 0.25F, 0, 0, 1, 0, 0}))),
+                 list({2, 1.5, 0}), kExact) == "");
+}
+
 TEST_CASE("row sums: over the wrong axis") {
   CHECK(mismatch(numbers(row_sums(nd_array({2, 3}, {1, 2, 3, 4, 5, 6}))), list({6, 15}), kExact) ==
         "");

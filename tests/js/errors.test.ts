@@ -13,6 +13,7 @@ import {
   mergeHeads,
   moments,
   randomNormal,
+  rowEntropies,
   rowSums,
   scaledDotProductAttention,
   softmax,
@@ -366,10 +367,11 @@ describe("tensors", () => {
 
 describe("small tools", () => {
   const control = () => expectTensor(rowSums([[1, 2]]), [1], [3]);
-  const [split, merge, sums, normal] = [
+  const [split, merge, sums, entropies, normal] = [
     untyped(splitHeads),
     untyped(mergeHeads),
     untyped(rowSums),
+    untyped(rowEntropies),
     untyped(randomNormal),
   ];
   const [momentsOf, theory, attend] = [
@@ -398,6 +400,8 @@ describe("small tools", () => {
       ["mergeHeads, x: five axes", () => merge(zeros([1, 1, 1, 2, 4])), "RANK", /^x \[1, 1, 1, 2, 4\]/],
       ["rowSums, x: null", () => sums(null), "DTYPE", /^x\b/],
       ["rowSums, x: a bare number", () => sums(1), "RANK", /^x \[\]/],
+      ["rowEntropies, x: null", () => entropies(null), "DTYPE", /^x\b/],
+      ["rowEntropies, x: a bare number", () => entropies(1), "RANK", /^x \[\]/],
       ["randomNormal, shape: missing", () => normal(), "OPTION", /shape/],
       ["randomNormal, shape: a number", () => normal(3, 1), "OPTION", /shape/],
       ...sizesThatAreNone.map(([name, value]): Case => [

@@ -6,10 +6,9 @@ import type { Range } from "../state/codec.ts";
 import { leakRanges } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
 import { headsControls } from "./heads.ts";
-
-type KeysOf<Value> = {
-  [Key in keyof Inputs]: Inputs[Key] extends Value ? Key : never;
-}[keyof Inputs];
+import { minimindControls } from "./minimind-facts.ts";
+import { lookupControls } from "./lookup.ts";
+import type { KeysOf } from "./typed.ts";
 
 /** A setting above the figure. */
 export type Control = {
@@ -56,6 +55,10 @@ export function controlsFor({ lesson, step }: Place, inputs: Inputs): readonly C
   switch (lesson) {
     case "heads":
       return headsControls(step, inputs);
+    case "minimind":
+      return minimindControls(step, inputs);
+    case "lookup":
+      return lookupControls(step);
     case "leak":
       return leakControls(step, inputs);
     default:

@@ -9,6 +9,8 @@ export interface Symbol {
   name: string;
   index?: number | string;
   role?: Role;
+  /** A word of a language, not a letter of a formula. */
+  word?: boolean;
 }
 
 /** A piece of a line of arithmetic. */

@@ -2,7 +2,7 @@ import { scaledDotProductAttention } from "softlookup";
 import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
 import type { Inputs } from "../state/inputs.ts";
-import { equals, number, symbol, text, words } from "./explain.ts";
+import { equals, number, text, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, numerals, passes, symbols, transposed } from "./figure.ts";
 import {
   expGrid,
@@ -17,12 +17,10 @@ import {
   totalGrid,
   weightsGrid,
 } from "./passes.ts";
+import { type Change, typedGrid } from "./typed.ts";
 
 export const tokens = 4;
 export const dim = 2;
-
-/** How a figure changes the inputs; the tag names the cell. */
-export type Change = (change: Partial<Inputs>, tag?: string) => void;
 
 const matrix = (data: readonly number[]) => ({ data, shape: [tokens, dim] });
 
@@ -36,38 +34,16 @@ const kinds = {
   v: { role: "value", label: labels.v, note: explanations.value },
 } as const;
 
-/** One of Q, K, V, open for typing. */
+/** One of Q, K, V. */
 function inputGrid(name: keyof typeof kinds, inputs: Inputs, change: Change): Grid {
-  const { role, label, note } = kinds[name];
-  const stored = Float32Array.from(inputs[name]);
-  return {
-    id: name,
-    label,
-    data: inputs[name],
+  const { role, ...kind } = kinds[name];
+  return typedGrid(name, inputs, change, {
+    ...kind,
+    name,
+    role,
     rows: symbols(name, tokens, role),
     cols: numerals(dim),
-    role,
-    scale: "signed",
-    type: {
-      write: (row, col, value) => {
-        change({ [name]: inputs[name].with(row * dim + col, value) }, `${name}.${row}.${col}`);
-      },
-    },
-    explain(row, col) {
-      const exact = at(stored, dim, row, col);
-      return {
-        segments: [
-          symbol(name, `${row},${col}`, role),
-          text(" = "),
-          number(exact, role),
-          text("  "),
-          words(note, { i: row, j: col }),
-        ],
-        exact,
-        lights: [],
-      };
-    },
-  };
+  });
 }
 
 /** K with its rows upright, so that row i of Q and column j meet in cell (i, j). */

@@ -30,7 +30,7 @@ import {
   type Symbol,
   transposed,
 } from "./figure.ts";
-import type { Change } from "./formula.ts";
+import type { Change } from "./typed.ts";
 import { block, difference, drawnMatrix, stacked, withLayer } from "./layers.ts";
 import { count, type Listing, textEntry } from "./listing.ts";
 import { keys, outputs, queries, weightsGrid } from "./passes.ts";

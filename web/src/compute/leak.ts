@@ -5,9 +5,9 @@ import { withEdit } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
 import { equals, number, symbol, text, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, numerals, passes, symbols } from "./figure.ts";
-import type { Change } from "./formula.ts";
 import { expGrid, keys, outputExplanation, outputs, queries, rowSumGrid, weightsGrid } from "./passes.ts";
 import { attend, moves, sequences, sequenceTensor } from "./sequence.ts";
+import type { Change } from "./typed.ts";
 
 /** X, or X′ with the replaced tokens marked; both open for typing, X′ only after the cut. */
 function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change): Grid {

@@ -3,7 +3,7 @@ import { labels } from "../content/labels.ts";
 import type { Bits } from "../state/codec.ts";
 import type { Inputs } from "../state/inputs.ts";
 import { bitsOf, type Figure, firstCell, passes } from "./figure.ts";
-import { blend, type Change, exampleOf, scaledGrid, tokens } from "./formula.ts";
+import { blend, exampleOf, scaledGrid, tokens } from "./formula.ts";
 import {
   bothGrid,
   hiddenBy,
@@ -16,6 +16,7 @@ import {
 } from "./mask-grids.ts";
 import { paddingFigure } from "./padding.ts";
 import { expGrid, keys, queries, rowSumGrid, totalGrid, weightsGrid } from "./passes.ts";
+import type { Change } from "./typed.ts";
 
 /** The example under a mask: its passes and the grids that every step shows some of. */
 function underMask(inputs: Inputs, bits: Bits) {

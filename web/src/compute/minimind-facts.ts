@@ -1,4 +1,15 @@
-import { masks, mergeHeads, repeatKv, rmsNorm, rope, rowSums, scaledDotProductAttention, splitHeads, type GroupedQueryStep, type Tensor } from "softlookup";
+import {
+  masks,
+  mergeHeads,
+  repeatKv,
+  rmsNorm,
+  rope,
+  rowSums,
+  scaledDotProductAttention,
+  splitHeads,
+  type GroupedQueryStep,
+  type Tensor,
+} from "softlookup";
 import { minimindTerms } from "../content/minimind.ts";
 import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
@@ -29,7 +40,11 @@ const swapped = ([b = 0, one = 0, other = 0, ...rest]: readonly number[]) => [b,
 function linesOf(step: string, inputs: Inputs): readonly Line[] {
   const { shapes, x } = walk(inputs);
   const t = minimindTerms;
-  const wide = { q: [t.qProj, t.wideQ, shapes.q_proj], k: [t.kProj, t.wideKv, shapes.k_proj], v: [t.vProj, t.wideKv, shapes.v_proj] } as const;
+  const wide = {
+    q: [t.qProj, t.wideQ, shapes.q_proj],
+    k: [t.kProj, t.wideKv, shapes.k_proj],
+    v: [t.vProj, t.wideKv, shapes.v_proj],
+  } as const;
   switch (step) {
     case "x":
       return [[t.x, t.hidden, x.shape]];
@@ -127,7 +142,9 @@ const shapeText = (shape: readonly number[]) => `(${shape.join(", ")})`;
 
 function matrixText(data: ArrayLike<number>, cols: number): string {
   const cells = Array.from(data, (value) => value.toFixed(4));
-  const rows = indices(cells.length / cols).map((row) => cells.slice(row * cols, (row + 1) * cols).join(", "));
+  const rows = indices(cells.length / cols).map((row) =>
+    cells.slice(row * cols, (row + 1) * cols).join(", "),
+  );
   return `[[${rows.join("],\n [")}]]`;
 }
 
@@ -138,7 +155,11 @@ const flat = ({ data, shape }: Tensor): Tensor => {
 };
 
 /** The layer again, put together from the package's single functions. */
-function byHand(x: Tensor, parameters: Parameters, { batch, length, heads, kvHeads, theta }: Sizes): Float32Array {
+function byHand(
+  x: Tensor,
+  parameters: Parameters,
+  { batch, length, heads, kvHeads, theta }: Sizes,
+): Float32Array {
   const cut = (name: "q_proj.weight" | "k_proj.weight" | "v_proj.weight", count: number) => {
     const { data, shape } = projected(flat(x), parameters[name]);
     return splitHeads({ data, shape: [batch, length, shape[1] ?? 0] }, count);
@@ -159,7 +180,8 @@ export function labLines(sizes: Sizes): string[] {
     const { batch, length, hidden, seed } = sizes;
     const x = randomNormal([batch, length, hidden], seed);
     const trace = layer.trace(x);
-    const shape = (id: GroupedQueryStep) => shapeText(trace.steps.find((step) => step.id === id)?.shape ?? []);
+    const shape = (id: GroupedQueryStep) =>
+      shapeText(trace.steps.find((step) => step.id === id)?.shape ?? []);
     const weights = block(passes(trace).weights, length * length, 0);
     const future = indices(length * length)
       .filter((place) => place % length > Math.floor(place / length))

@@ -19,10 +19,29 @@ import {
   type Symbol,
   symbols,
 } from "./figure.ts";
-import type { Change } from "./formula.ts";
+import type { Change } from "./typed.ts";
 import { block, difference, projected } from "./layers.ts";
-import { eps, headOf, inputOf, keepOf, type Walk, walk, walkCached, withAttention, sizesOf } from "./minimind.ts";
-import { expGrid, keys, outputExplanation, outputs, queries, rowSumGrid, totalGrid, weightsGrid } from "./passes.ts";
+import {
+  eps,
+  headOf,
+  inputOf,
+  keepOf,
+  type Walk,
+  walk,
+  walkCached,
+  withAttention,
+  sizesOf,
+} from "./minimind.ts";
+import {
+  expGrid,
+  keys,
+  outputExplanation,
+  outputs,
+  queries,
+  rowSumGrid,
+  totalGrid,
+  weightsGrid,
+} from "./passes.ts";
 
 type Cells = (row: number, col: number) => Explanation;
 
@@ -42,7 +61,13 @@ function grid({ role = "plain", ...names }: Numbers, explain: Cells): Grid {
 
 /** What is there, and where it came from, without arithmetic. */
 const handedOn =
-  (data: ArrayLike<number>, cols: number, role: Role, note: Text, from: (row: number, col: number) => Explanation["lights"]): Cells =>
+  (
+    data: ArrayLike<number>,
+    cols: number,
+    role: Role,
+    note: Text,
+    from: (row: number, col: number) => Explanation["lights"],
+  ): Cells =>
   (row, col) => {
     const exact = at(data, cols, row, col);
     return { segments: [number(exact, role), text("  "), words(note)], exact, lights: from(row, col) };
@@ -110,13 +135,25 @@ function projectionGrid(kind: Kind, inputs: Inputs, { pass, parameters, x, headD
           { value: at(parameters[weight].data, mmHidden, col, e), role: kind },
         ] as const,
     );
-    return { segments: [...longProductSum(pairs), ...equals(exact, kind)], exact, lights: [{ grid: "x", row }] };
+    return {
+      segments: [...longProductSum(pairs), ...equals(exact, kind)],
+      exact,
+      lights: [{ grid: "x", row }],
+    };
   };
-  return { ...grid({ id, label, data, rows: rows[kind](mmLength), cols, role: kind }, explain), group: headDim };
+  return {
+    ...grid({ id, label, data, rows: rows[kind](mmLength), cols, role: kind }, explain),
+    group: headDim,
+  };
 }
 
 /** The numbers that one head of q, k or v holds after a pass. */
-function headData(kind: Kind, id: "xq" | "xk" | "xv" | "q_norm" | "k_norm" | "q_rope" | "k_rope", inputs: Inputs, { pass, headDim, kvHead }: Walk) {
+function headData(
+  kind: Kind,
+  id: "xq" | "xk" | "xv" | "q_norm" | "k_norm" | "q_rope" | "k_rope",
+  inputs: Inputs,
+  { pass, headDim, kvHead }: Walk,
+) {
   const query = kind === "query";
   return headOf(
     pass[id],
@@ -127,7 +164,9 @@ function headData(kind: Kind, id: "xq" | "xk" | "xv" | "q_norm" | "k_norm" | "q_
   );
 }
 
-const shownHead = (kind: Kind, { mmHead }: Inputs, { kvHead }: Walk) => ({ h: kind === "query" ? mmHead : kvHead });
+const shownHead = (kind: Kind, { mmHead }: Inputs, { kvHead }: Walk) => ({
+  h: kind === "query" ? mmHead : kvHead,
+});
 
 function viewFigure(inputs: Inputs): Figure {
   const run = walk(inputs);
@@ -151,7 +190,15 @@ function viewFigure(inputs: Inputs): Figure {
         lights: [{ grid: whole.id, row, col: column(col) }],
       });
       const head = grid(
-        { id, label, labelValues, data, rows: rows[kind](inputs.mmLength), cols: numerals(headDim), role: kind },
+        {
+          id,
+          label,
+          labelValues,
+          data,
+          rows: rows[kind](inputs.mmLength),
+          cols: numerals(headDim),
+          role: kind,
+        },
         explain,
       );
       return [whole, { ...head, sign: "→" as const }];
@@ -222,7 +269,13 @@ function headGrid(kind: Kind, id: "xq" | "xk" | "xv", label: Text, inputs: Input
       cols: numerals(headDim),
       role: kind,
     },
-    handedOn(data, headDim, kind, kind === "value" ? explanations.notTurned : explanations.projectedNumber, () => []),
+    handedOn(
+      data,
+      headDim,
+      kind,
+      kind === "value" ? explanations.notTurned : explanations.projectedNumber,
+      () => [],
+    ),
   );
 }
 
@@ -305,7 +358,10 @@ export function turns(inputs: Inputs) {
   const { headDim } = run;
   const before = block(headData("query", "q_norm", inputs, run), headDim, inputs.mmPosition);
   const turn = (layout: "half" | "interleaved") =>
-    rope({ data: before, shape: [1, headDim] }, { layout, theta: inputs.mmTheta, positions: [inputs.mmPosition] }).data;
+    rope(
+      { data: before, shape: [1, headDim] },
+      { layout, theta: inputs.mmTheta, positions: [inputs.mmPosition] },
+    ).data;
   return { headDim, before, half: turn("half"), interleaved: turn("interleaved") };
 }
 
@@ -358,24 +414,24 @@ function distanceFigure(inputs: Inputs): Figure {
       return across >= 0 && across < mmLength ? [{ grid: id, row: other, col: across }] : [];
     });
   const scores = (id: string, label: Text, data: Float32Array, first: number): Grid =>
-    grid(
-      { id, label, data, rows: at0("q", "query", first), cols: at0("k", "key", first) },
-      (row, col) => ({
-        segments: [
-          words(explanations.distance, { i: first + row, j: first + col }),
-          text(" "),
-          number(at(data, mmLength, row, col)),
-        ],
-        exact: at(data, mmLength, row, col),
-        lights: [...diagonal("near", row, col), ...diagonal("far", row, col)],
-      }),
-    );
+    grid({ id, label, data, rows: at0("q", "query", first), cols: at0("k", "key", first) }, (row, col) => ({
+      segments: [
+        words(explanations.distance, { i: first + row, j: first + col }),
+        text(" "),
+        number(at(data, mmLength, row, col)),
+      ],
+      exact: at(data, mmLength, row, col),
+      lights: [...diagonal("near", row, col), ...diagonal("far", row, col)],
+    }));
   return {
     layout: "flow",
     grids: [
       scores("near", labels.fromZero, near, 0),
       { ...scores("far", labels.fromStart, far, mmStart), labelValues: { s: mmStart }, sign: "−" },
-      { ...differenceGrid(far, near, mmLength, ["far", "near"], keys(mmLength), queries(mmLength)), sign: "=" },
+      {
+        ...differenceGrid(far, near, mmLength, ["far", "near"], keys(mmLength), queries(mmLength)),
+        sign: "=",
+      },
     ],
     start: { grid: "far", row: mmLength - 1, col: 0 },
   };
@@ -416,12 +472,23 @@ function cacheFigure(inputs: Inputs): Figure {
   const fresh = mmLength - mmPast;
   const lines = indices(fresh).map((index) => ({ name: "o", index: mmPast + index }));
   const outputsOf = (id: string, label: Text, data: ArrayLike<number>, other: string): Grid =>
-    grid({ id, label, data, rows: lines, cols: numerals(mmHidden) }, handedOn(data, mmHidden, "plain", explanations.outputNumber, (row, col) => [{ grid: other, row, col }]));
+    grid(
+      { id, label, data, rows: lines, cols: numerals(mmHidden) },
+      handedOn(data, mmHidden, "plain", explanations.outputNumber, (row, col) => [{ grid: other, row, col }]),
+    );
   const past = (kind: "key" | "value", id: "past_k" | "past_v", label: Text): Grid => {
     const data = headOf(pass[id], mmLength, mmKvHeads, headDim, kvHead);
     return {
       ...grid(
-        { id, label, labelValues: { h: kvHead }, data, rows: rows[kind](mmLength), cols: numerals(headDim), role: kind },
+        {
+          id,
+          label,
+          labelValues: { h: kvHead },
+          data,
+          rows: rows[kind](mmLength),
+          cols: numerals(headDim),
+          role: kind,
+        },
         (row, col) => ({
           segments: [
             number(at(data, headDim, row, col), kind),
@@ -471,7 +538,11 @@ function repeatFigure(inputs: Inputs): Figure {
   const outOf = (order: readonly number[]) => {
     const q = tensorOf("q_rope", mmHeads, indices(mmHeads));
     const [k, v] = [tensorOf("k_rope", mmKvHeads, order), tensorOf("xv", mmKvHeads, order)];
-    return block(scaledDotProductAttention(q, k, v, { causal: true }).output.data, mmLength * headDim, mmHead);
+    return block(
+      scaledDotProductAttention(q, k, v, { causal: true }).output.data,
+      mmLength * headDim,
+      mmHead,
+    );
   };
   const [right, tiled] = [outOf(maps.right), outOf(maps.tiled)];
   const shown = (id: string, label: Text, data: Float32Array, map: readonly number[], other: string): Grid =>
@@ -512,14 +583,22 @@ function squares(inputs: Inputs) {
   const hidden = (query: number, key: number) => key > query || inputs.mmKeep[key] !== true;
   const head = { h: mmHead };
 
-  const scores: Grid = grid({ id: "scores", label: labels.scaledHead, labelValues: head, ...under(square("scores")) }, (query, key) => {
-    const exact = at(square("scores"), mmLength, query, key);
-    return {
-      segments: [number(at(square("qk"), mmLength, query, key)), text(" ÷ √"), number(run.headDim), ...equals(exact)],
-      exact,
-      lights: [{ grid: "qk", row: query, col: key }],
-    };
-  });
+  const scores: Grid = grid(
+    { id: "scores", label: labels.scaledHead, labelValues: head, ...under(square("scores")) },
+    (query, key) => {
+      const exact = at(square("scores"), mmLength, query, key);
+      return {
+        segments: [
+          number(at(square("qk"), mmLength, query, key)),
+          text(" ÷ √"),
+          number(run.headDim),
+          ...equals(exact),
+        ],
+        exact,
+        lights: [{ grid: "qk", row: query, col: key }],
+      };
+    },
+  );
   const masked: Grid = {
     ...grid({ id: "masked", label: labels.masked, ...under(square("masked")) }, (query, key) => {
       const exact = at(square("masked"), mmLength, query, key);
@@ -550,17 +629,20 @@ function scoresFigure(inputs: Inputs): Figure {
   const { headDim, kvHead } = run;
   const q = headOf(run.pass.q_rope, mmLength, mmHeads, headDim, mmHead);
   const k = headOf(run.pass.k_rope, mmLength, mmKvHeads, headDim, kvHead);
-  const qk = grid({ id: "qk", label: labels.qkHead, labelValues: { h: mmHead }, ...under(square("qk")) }, (row, col) => {
-    const exact = at(square("qk"), mmLength, row, col);
-    const pairs = indices(headDim).map(
-      (e) =>
-        [
-          { value: at(q, headDim, row, e), role: "query" },
-          { value: at(k, headDim, col, e), role: "key" },
-        ] as const,
-    );
-    return { segments: [...longProductSum(pairs), ...equals(exact)], exact, lights: [] };
-  });
+  const qk = grid(
+    { id: "qk", label: labels.qkHead, labelValues: { h: mmHead }, ...under(square("qk")) },
+    (row, col) => {
+      const exact = at(square("qk"), mmLength, row, col);
+      const pairs = indices(headDim).map(
+        (e) =>
+          [
+            { value: at(q, headDim, row, e), role: "query" },
+            { value: at(k, headDim, col, e), role: "key" },
+          ] as const,
+      );
+      return { segments: [...longProductSum(pairs), ...equals(exact)], exact, lights: [] };
+    },
+  );
   return { layout: "flow", grids: [qk, { ...scores, sign: "→" }], start: firstCell("qk") };
 }
 
@@ -625,11 +707,26 @@ function valuesFigure(inputs: Inputs): Figure {
     grids: [
       weights,
       grid(
-        { id: "values", label: labels.xvRepeated, labelValues: { h: mmHead }, data: values, rows: rows.value(mmLength), cols: numerals(headDim), role: "value" },
+        {
+          id: "values",
+          label: labels.xvRepeated,
+          labelValues: { h: mmHead },
+          data: values,
+          rows: rows.value(mmLength),
+          cols: numerals(headDim),
+          role: "value",
+        },
         handedOn(values, headDim, "value", explanations.repeatedNumber, () => []),
       ),
       grid(
-        { id: "head_out", label: labels.headOut, labelValues: { h: mmHead }, data: out, rows: outputs(mmLength), cols: numerals(headDim) },
+        {
+          id: "head_out",
+          label: labels.headOut,
+          labelValues: { h: mmHead },
+          data: out,
+          rows: outputs(mmLength),
+          cols: numerals(headDim),
+        },
         outputExplanation(weights, values, out, headDim, { weights: weights.id, values: "values" }),
       ),
     ],
@@ -648,7 +745,13 @@ function homeFigure(inputs: Inputs): Figure {
     grids: [
       {
         ...grid(
-          { id: "merged", label: labels.merged, data: merged, rows: outputs(mmLength), cols: headColumns(mmHeads, headDim, "h") },
+          {
+            id: "merged",
+            label: labels.merged,
+            data: merged,
+            rows: outputs(mmLength),
+            cols: headColumns(mmHeads, headDim, "h"),
+          },
           (row, col) => ({
             segments: [
               number(at(merged, width, row, col)),
@@ -663,7 +766,13 @@ function homeFigure(inputs: Inputs): Figure {
       },
       {
         ...grid(
-          { id: "output", label: labels.oProj, data: output, rows: outputs(mmLength), cols: numerals(mmHidden) },
+          {
+            id: "output",
+            label: labels.oProj,
+            data: output,
+            rows: outputs(mmLength),
+            cols: numerals(mmHidden),
+          },
           (row, col) => {
             const exact = at(output, mmHidden, row, col);
             const pairs = indices(width).map(
@@ -673,7 +782,11 @@ function homeFigure(inputs: Inputs): Figure {
                   { value: at(parameters["o_proj.weight"].data, width, col, e), role: "plain" },
                 ] as const,
             );
-            return { segments: [...longProductSum(pairs), ...equals(exact)], exact, lights: [{ grid: "merged", row }] };
+            return {
+              segments: [...longProductSum(pairs), ...equals(exact)],
+              exact,
+              lights: [{ grid: "merged", row }],
+            };
           },
         ),
         sign: "→",
@@ -703,7 +816,14 @@ function branchesFigure(inputs: Inputs): Figure {
       shown("fast", labels.fastBranch, first(fast), "plain"),
       { ...shown("plain", labels.plainBranch, first(plain), "fast"), sign: "−" },
       {
-        ...differenceGrid(first(fast), first(plain), mmHidden, ["fast", "plain"], numerals(mmHidden), outputs(mmLength)),
+        ...differenceGrid(
+          first(fast),
+          first(plain),
+          mmHidden,
+          ["fast", "plain"],
+          numerals(mmHidden),
+          outputs(mmLength),
+        ),
         sign: "=",
       },
     ],

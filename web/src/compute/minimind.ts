@@ -144,7 +144,13 @@ export function walkCached(inputs: Inputs) {
 }
 
 /** Head h of the first sequence of [B, L, H, E] → [L, E]. */
-export function headOf(data: Float32Array, length: number, heads: number, width: number, head: number): Float32Array {
+export function headOf(
+  data: Float32Array,
+  length: number,
+  heads: number,
+  width: number,
+  head: number,
+): Float32Array {
   return Float32Array.from(
     indices(length).flatMap((token) => [
       ...data.subarray((token * heads + head) * width, (token * heads + head + 1) * width),

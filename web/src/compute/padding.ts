@@ -4,9 +4,10 @@ import { labels } from "../content/labels.ts";
 import type { Inputs } from "../state/inputs.ts";
 import { number, symbol, text, words } from "./explain.ts";
 import { type Figure, firstCell, type Grid, passes } from "./figure.ts";
-import { type Change, tokens } from "./formula.ts";
+import { tokens } from "./formula.ts";
 import { additiveGrid, hiddenBy, maskedGrid, maskGrid, maskOf, rowWords, wrongOrder } from "./mask-grids.ts";
 import { expGrid, keys, queries, rowSumGrid, totalGrid, weightsGrid } from "./passes.ts";
+import type { Change } from "./typed.ts";
 
 /** One row of scores, some of them padding; and what becomes of it when the mask comes too late. */
 export function paddingFigure(step: string, inputs: Inputs, change: Change): Figure {

@@ -1,4 +1,5 @@
 import type { Lesson } from "./lesson.ts";
+import { formulaQuestions } from "./questions/formula.ts";
 
 const attention = (...lit: readonly ("inputs" | "scores" | "scaled" | "softmax" | "output")[]) =>
   ({ id: "attention", lit }) as const;
@@ -160,6 +161,7 @@ export const formula = {
       at: "output",
     },
   ],
+  questions: formulaQuestions,
   seen: [
     {
       zh: "分数就是点积。缩放改变分数相隔多远，不改变它们的次序。",

@@ -2,12 +2,13 @@ import type { Term } from "./lesson.ts";
 import { same, type Text } from "./text.ts";
 
 /** A part of a formula that can be lit up: class t-… in the TeX below. */
-export type FormulaTerm = Term | "max" | "exp" | "sum" | "past" | "future";
+export type FormulaTerm = Term | "max" | "exp" | "sum" | "past" | "future" | "temperature";
 
 const scores = String.raw`\htmlClass{t-scores}{\Q\K^{\top}}`;
 const ratio = String.raw`\dfrac{${scores}}{\htmlClass{t-scaled}{\sqrt{d_k}}}`;
 const softmax = String.raw`\htmlClass{t-softmax}{\operatorname{softmax}}`;
 const values = String.raw`\htmlClass{t-output}{\V}`;
+const compared = String.raw`\htmlClass{t-scores}{\q\cdot\k_j}`;
 const exponential = String.raw`e^{\,s_{ij}-m_i}`;
 
 /** The formulae that stand above the steps. */
@@ -19,7 +20,16 @@ export const formulae = {
   wrongOrder: String.raw`$\left(${softmax}\!\left(${ratio}\right)\odot\htmlClass{t-mask}{\text{keep}}\right)${values}$`,
   softmax: String.raw`$\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sum_j ${exponential}}}\qquad \htmlClass{t-max}{m_i=\max_j\, s_{ij}}$`,
   multiHead: String.raw`$\operatorname{MultiHead}(X)=\htmlClass{t-concat}{\operatorname{Concat}}\left(\htmlClass{t-attend}{\text{head}_0,\,\dots,\,\text{head}_{H-1}}\right)\htmlClass{t-mix}{W^O}$`,
+  rmsNorm: String.raw`$\operatorname{RMSNorm}(\q)=\dfrac{\q}{\sqrt{\tfrac1E\sum_e \q_e^{\,2}+\varepsilon}}\odot g$`,
+  rope: String.raw`$(a,\,b)\;\mapsto\;(a\cos p\,\omega_i-b\sin p\,\omega_i,\;\;b\cos p\,\omega_i+a\sin p\,\omega_i)\qquad\omega_i=\theta^{-2i/E}$`,
+  relative: String.raw`$\operatorname{rot}_i(\q)\cdot\operatorname{rot}_j(\k)=\q\cdot\operatorname{rot}_{j-i}(\k)$`,
   head: String.raw`$\text{head}_h=\htmlClass{t-attend}{\operatorname{Attention}}\left(\htmlClass{t-project}{X\,\htmlClass{query}{W^Q_h}},\,\htmlClass{t-project}{X\,\htmlClass{key}{W^K_h}},\,\htmlClass{t-project}{X\,\htmlClass{value}{W^V_h}}\right)\qquad W_h:\ d\times d_k$`,
+  hardLookup: String.raw`$o=\htmlClass{t-output}{\v_{j^*}}\qquad j^*=\htmlClass{t-softmax}{\arg\max_j}\;${compared}$`,
+  softLookup: String.raw`$o=\sum_j\w_j\,\htmlClass{t-output}{\v_j}\qquad\w_j=\operatorname*{\htmlClass{t-softmax}{softmax}}_j\left(\dfrac{${compared}}{\htmlClass{t-temperature}{T}}\right)$`,
+  additive: String.raw`$\htmlClass{t-scores}{s_j}=v_a^{\top}\tanh\!\left(W\q+U\k_j+b\right)$`,
+  fixedContext: String.raw`$\htmlClass{t-output}{c_t=h_2}\qquad t=0,\dots,4$`,
+  context: String.raw`$c_t=\sum_i\w_{ti}\,\htmlClass{t-output}{h_i}\qquad\w_{ti}=\operatorname*{\htmlClass{t-softmax}{softmax}}_i\left(\htmlClass{t-scores}{v_a^{\top}\tanh(Ws_t+Uh_i+b)}\right)$`,
+  oneToken: String.raw`$o_C=\sum_{j}\w_{Cj}\,\htmlClass{t-output}{\v_j}\qquad\w_{C}=\operatorname{softmax}\!\left(\htmlClass{t-scores}{\dfrac{\q_C\cdot\k_j}{\sqrt{d_k}}}+\htmlClass{t-mask}{m_j}\right)$`,
   causality: String.raw`$o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x_{t+1},\dots})=o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x'_{t+1},\dots})\quad\htmlClass{t-past}{i\le t}$`,
 } as const;
 
@@ -48,4 +58,12 @@ export const terms = {
   attend: { zh: "每头各做注意力", en: "attention in each" },
   concat: { zh: "合头", en: "merge" },
   mix: same(String.raw`$\times\,W^O$`),
+  given: same("`x`"),
+  projections: same("`q, k, v`"),
+  cut: same("`view`"),
+  turn: same("norm, RoPE"),
+  past: { zh: "缓存", en: "cache" },
+  repeat: same("`repeat_kv`"),
+  weigh: { zh: "注意力", en: "attention" },
+  home: same("`o_proj`"),
 } as const satisfies Record<Term, Text>;

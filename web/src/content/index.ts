@@ -4,12 +4,14 @@ import { explanations } from "./explanations.ts";
 import { termNames, terms } from "./formulae.ts";
 import { heads, headsTerms } from "./heads.ts";
 import type { Lesson, LessonId, Place, Step } from "./lesson.ts";
+import { lookup } from "./lookup.ts";
+import { minimind, minimindTerms } from "./minimind.ts";
 import { masks } from "./masks.ts";
 import { labels } from "./labels.ts";
 import { languages, type Text } from "./text.ts";
 import { ui } from "./ui.ts";
 
-export const lessons: Readonly<Record<LessonId, Lesson>> = { formula, masks, heads, leak };
+export const lessons: Readonly<Record<LessonId, Lesson>> = { lookup, formula, masks, heads, minimind, leak };
 
 /** Every step of every lesson, in reading order. */
 export const places: readonly Place[] = Object.values(lessons).flatMap((lesson) =>
@@ -36,5 +38,5 @@ export function everyText(): string[] {
     if (typeof value !== "object" || value === null) return [];
     return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
   };
-  return visit([lessons, candidates, headsTerms, terms, termNames, ui, labels, explanations]);
+  return visit([lessons, candidates, headsTerms, minimindTerms, terms, termNames, ui, labels, explanations]);
 }

@@ -1,4 +1,5 @@
 import type { Lesson } from "./lesson.ts";
+import { leakQuestions } from "./questions/leak.ts";
 import type { Text } from "./text.ts";
 
 const causality = (...lit: readonly ("past" | "future")[]) => ({ id: "causality", lit }) as const;
@@ -132,6 +133,7 @@ export const leak = {
       at: undefined,
     },
   ],
+  questions: leakQuestions,
   seen: [
     {
       zh: "因果是一条可以检验的性质：换掉未来，过去的输出一位都不许动。",

@@ -1,7 +1,8 @@
 import type { FormulaId, FormulaTerm } from "./formulae.ts";
+import type { Question } from "./question.ts";
 import type { Text } from "./text.ts";
 
-export const lessonIds = ["formula", "masks", "heads", "leak"] as const;
+export const lessonIds = ["lookup", "formula", "masks", "heads", "minimind", "leak"] as const;
 export type LessonId = (typeof lessonIds)[number];
 
 /** A place in the page: a step of a lesson. */
@@ -23,13 +24,22 @@ export type Term =
   | "split"
   | "attend"
   | "concat"
-  | "mix";
+  | "mix"
+  /** The steps of MiniMind's forward. */
+  | "given"
+  | "projections"
+  | "cut"
+  | "turn"
+  | "past"
+  | "repeat"
+  | "weigh"
+  | "home";
 
 /**
  * How the strip is laid: attention with the mask where it belongs, beside the point, left out, or too
- * late; or a layer of heads.
+ * late; a layer of heads; or the steps of MiniMind.
  */
-export type StripKind = "masked" | "plain" | "unmasked" | "afterSoftmax" | "heads";
+export type StripKind = "masked" | "plain" | "unmasked" | "afterSoftmax" | "heads" | "minimind";
 
 export interface Step {
   id: string;
@@ -40,8 +50,9 @@ export interface Step {
   /** Something for the reader to do. */
   task?: Text;
   formulae: readonly { id: FormulaId; lit: readonly FormulaTerm[] }[];
-  strip: StripKind;
-  at: Term | undefined;
+  /** Left out where a lesson is not about one attention from end to end. */
+  strip?: StripKind;
+  at?: Term | undefined;
 }
 
 export interface Source {
@@ -58,6 +69,8 @@ export interface Lesson {
   sources: readonly Source[];
   parts?: Readonly<Record<string, Text>>;
   steps: readonly Step[];
+  /** Predict, then check. */
+  questions?: readonly Question[];
   /** What was seen, at the end. */
   seen: readonly Text[];
   /** Experiments that are not there yet. */

@@ -1,4 +1,5 @@
 import type { Lesson } from "./lesson.ts";
+import { masksQuestions } from "./questions/masks.ts";
 
 const masked = (...lit: readonly ("mask" | "softmax" | "output")[]) => ({ id: "masked", lit }) as const;
 const row = (...lit: readonly ("mask" | "softmax")[]) => ({ id: "maskedRow", lit }) as const;
@@ -211,6 +212,7 @@ export const masks = {
       at: "mask",
     },
   ],
+  questions: masksQuestions,
   seen: [
     {
       zh: "在 softmax 之前加上 $-\\infty$，会让一个键的权重恰好为 0，其余的键分完整个 1。",

@@ -21,6 +21,14 @@ const shownIn: Readonly<Record<Term, Place>> = {
   attend: { lesson: "heads", step: "attend" },
   concat: { lesson: "heads", step: "concat" },
   mix: { lesson: "heads", step: "mix" },
+  given: { lesson: "minimind", step: "x" },
+  projections: { lesson: "minimind", step: "project" },
+  cut: { lesson: "minimind", step: "view" },
+  turn: { lesson: "minimind", step: "norm" },
+  past: { lesson: "minimind", step: "cache" },
+  repeat: { lesson: "minimind", step: "repeat" },
+  weigh: { lesson: "minimind", step: "scores" },
+  home: { lesson: "minimind", step: "home" },
 };
 
 /** The steps of the masks lesson that show an operation, for each of its parts. */
@@ -37,6 +45,7 @@ const orders: Readonly<Record<StripKind, readonly Term[]>> = {
   unmasked: ["inputs", "scores", "scaled", "mask", "softmax", "output"],
   afterSoftmax: ["inputs", "scores", "scaled", "softmax", "mask", "output"],
   heads: ["project", "split", "attend", "concat", "mix"],
+  minimind: ["given", "projections", "cut", "turn", "past", "repeat", "weigh", "home"],
 };
 
 const maskFlaws: Readonly<Record<StripKind, StripItem["flaw"]>> = {
@@ -45,11 +54,13 @@ const maskFlaws: Readonly<Record<StripKind, StripItem["flaw"]>> = {
   unmasked: "missing",
   afterSoftmax: "misplaced",
   heads: undefined,
+  minimind: undefined,
 };
 
-/** The operations in the order of this step, each with the place that shows it. */
+/** The operations in the order of this step, each with the place that shows it; none without a strip. */
 export function stripOf(place: Place): readonly StripItem[] {
   const { strip, part = "causal" } = stepAt(place);
+  if (strip === undefined) return [];
   const target = (term: Term): Place => {
     const inMasks = place.lesson === "masks" || term === "mask" ? masks[part]?.[term] : undefined;
     return inMasks === undefined ? shownIn[term] : { lesson: "masks", step: inMasks };

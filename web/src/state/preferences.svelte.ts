@@ -1,25 +1,14 @@
 import { MediaQuery } from "svelte/reactivity";
 import { type Language, languages, type Text } from "../content/text.ts";
+import { keep, stored } from "./storage.ts";
 import { store } from "./store.svelte.ts";
 
 export const themes = ["auto", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
-/** Storage may be switched off; a choice then lasts as long as the page. */
-function stored<Value extends string>(key: string, values: readonly Value[]): Value | undefined {
-  try {
-    return values.find((value) => value === localStorage.getItem(`softlookup.${key}`));
-  } catch {
-    return undefined;
-  }
-}
-
-function keep(key: string, value: string): void {
-  try {
-    localStorage.setItem(`softlookup.${key}`, value);
-  } catch {
-    // See above.
-  }
+function storedChoice<Value extends string>(key: string, values: readonly Value[]): Value | undefined {
+  const text = stored(key);
+  return values.find((value) => value === text);
 }
 
 function browserLanguage(): Language {
@@ -30,8 +19,8 @@ function browserLanguage(): Language {
 }
 
 class Preferences {
-  #language = $state<Language>(stored("language", languages) ?? browserLanguage());
-  theme = $state<Theme>(stored("theme", themes) ?? "auto");
+  #language = $state<Language>(storedChoice("language", languages) ?? browserLanguage());
+  theme = $state<Theme>(storedChoice("theme", themes) ?? "auto");
   #systemDark = new MediaQuery("prefers-color-scheme: dark");
 
   /** A link's language comes before the reader's. */

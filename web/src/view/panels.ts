@@ -1,5 +1,6 @@
 import type { Component } from "svelte";
 import type { LessonId } from "../content/lesson.ts";
+import MinimindPictures from "./minimind/Pictures.svelte";
 import Outcome from "./Outcome.svelte";
 import Reports from "./Reports.svelte";
 
@@ -10,5 +11,6 @@ interface Panels {
 }
 
 export const panels: Readonly<Partial<Record<LessonId, Panels>>> = {
+  minimind: { above: MinimindPictures },
   leak: { above: Outcome, below: Reports },
 };

@@ -1,0 +1,12 @@
+import { decodeTimes } from "./decode-times.ts";
+import { dotProducts } from "./dot-products.ts";
+import { saturation } from "./saturation.ts";
+
+/** What the worker can do: each job yields its findings one by one. It runs to its end or is cut off. */
+export const jobs = { dotProducts, saturation, decodeTimes };
+
+type Jobs = typeof jobs;
+export type JobName = keyof Jobs;
+export type Input<Name extends JobName> = Parameters<Jobs[Name]>[0];
+export type Found<Name extends JobName> =
+  ReturnType<Jobs[Name]> extends Generator<infer Finding> ? Finding : never;

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { chapter } from "../../web/src/content/chapter.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
+import { minimindTerms } from "../../web/src/content/minimind.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
 import { everyText, lessons } from "../../web/src/content/index.ts";
 import { headsTerms } from "../../web/src/content/heads.ts";
@@ -31,6 +32,7 @@ const all = [
   ...texts(lessons, "lessons"),
   ...texts(candidates, "candidates"),
   ...texts(headsTerms, "headsTerms"),
+  ...texts(minimindTerms, "minimindTerms"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),
@@ -64,7 +66,7 @@ test("both languages hold the same formulae and the same blanks to fill in", () 
 
 test("no text is unused", async () => {
   const code = await sources();
-  for (const [name, table] of Object.entries({ ui, labels, explanations, headsTerms })) {
+  for (const [name, table] of Object.entries({ ui, labels, explanations, headsTerms, minimindTerms })) {
     for (const key of Object.keys(table)) {
       expect(new RegExp(`\\b${name}\\.${key}\\b`).test(code), `${name}.${key}`).toBe(true);
     }

@@ -39,60 +39,59 @@ const swapped = ([b = 0, one = 0, other = 0, ...rest]: readonly number[]) => [b,
 /** The lines of each step and the shapes of what they make. */
 function linesOf(step: string, inputs: Inputs): readonly Line[] {
   const { shapes, x } = walk(inputs);
-  const t = minimindTerms;
   const wide = {
-    q: [t.qProj, t.wideQ, shapes.q_proj],
-    k: [t.kProj, t.wideKv, shapes.k_proj],
-    v: [t.vProj, t.wideKv, shapes.v_proj],
+    q: [minimindTerms.qProj, minimindTerms.wideQ, shapes.q_proj],
+    k: [minimindTerms.kProj, minimindTerms.wideKv, shapes.k_proj],
+    v: [minimindTerms.vProj, minimindTerms.wideKv, shapes.v_proj],
   } as const;
   switch (step) {
     case "x":
-      return [[t.x, t.hidden, x.shape]];
+      return [[minimindTerms.x, minimindTerms.hidden, x.shape]];
     case "project":
       return [wide.q, wide.k, wide.v];
     case "view":
       return [
-        [t.xq, t.cutQ, shapes.xq],
-        [t.xk, t.cutKv, shapes.xk],
-        [t.xv, t.cutKv, shapes.xv],
+        [minimindTerms.xq, minimindTerms.cutQ, shapes.xq],
+        [minimindTerms.xk, minimindTerms.cutKv, shapes.xk],
+        [minimindTerms.xv, minimindTerms.cutKv, shapes.xv],
       ];
     case "norm":
       return [
-        [t.qNorm, t.cutQ, shapes.q_norm],
-        [t.kNorm, t.cutKv, shapes.k_norm],
+        [minimindTerms.qNorm, minimindTerms.cutQ, shapes.q_norm],
+        [minimindTerms.kNorm, minimindTerms.cutKv, shapes.k_norm],
       ];
     case "rope":
       return [
-        [t.qRope, t.cutQ, shapes.q_rope],
-        [t.kRope, t.cutKv, shapes.k_rope],
+        [minimindTerms.qRope, minimindTerms.cutQ, shapes.q_rope],
+        [minimindTerms.kRope, minimindTerms.cutKv, shapes.k_rope],
       ];
     case "cache": {
       const { steps } = walkCached(inputs);
       const shapeOf = (id: GroupedQueryStep) => steps.find((one) => one.id === id)?.shape ?? [];
       return [
-        [t.newK, t.newLength, shapeOf("xk")],
-        [t.pastK, t.allLength, shapeOf("past_k")],
-        [t.pastV, t.allLength, shapeOf("past_v")],
+        [minimindTerms.newK, minimindTerms.newLength, shapeOf("xk")],
+        [minimindTerms.pastK, minimindTerms.allLength, shapeOf("past_k")],
+        [minimindTerms.pastV, minimindTerms.allLength, shapeOf("past_v")],
       ];
     }
     case "repeat":
       return [
-        [t.xqSwapped, t.headsFirst, swapped(shapes.q_rope)],
-        [t.xkRepeat, t.headsFirst, swapped(shapes.xk_repeat)],
-        [t.xvRepeat, t.headsFirst, swapped(shapes.xv_repeat)],
+        [minimindTerms.xqSwapped, minimindTerms.headsFirst, swapped(shapes.q_rope)],
+        [minimindTerms.xkRepeat, minimindTerms.headsFirst, swapped(shapes.xk_repeat)],
+        [minimindTerms.xvRepeat, minimindTerms.headsFirst, swapped(shapes.xv_repeat)],
       ];
     case "scores":
-      return [[t.scores, t.square, shapes.scores]];
+      return [[minimindTerms.scores, minimindTerms.square, shapes.scores]];
     case "mask":
-      return [[t.masked, t.square, shapes.masked]];
+      return [[minimindTerms.masked, minimindTerms.square, shapes.masked]];
     case "weights":
-      return [[t.weights, t.square, shapes.weights]];
+      return [[minimindTerms.weights, minimindTerms.square, shapes.weights]];
     case "values":
-      return [[t.headOut, t.headsFirst, shapes.head_out]];
+      return [[minimindTerms.headOut, minimindTerms.headsFirst, shapes.head_out]];
     case "home":
       return [
-        [t.merged, t.wideQ, shapes.merged],
-        [t.oProj, t.hidden, shapes.output],
+        [minimindTerms.merged, minimindTerms.wideQ, shapes.merged],
+        [minimindTerms.oProj, minimindTerms.hidden, shapes.output],
       ];
     default:
       return [];
@@ -102,30 +101,29 @@ function linesOf(step: string, inputs: Inputs): readonly Line[] {
 /** The eight names of the lesson's dictionary, with the shapes of this run. */
 function variablesListing(inputs: Inputs): Listing {
   const { shapes, x } = walk(inputs);
-  const t = minimindTerms;
   const row = (name: Text, first: readonly number[], later: readonly number[] | undefined, meaning: Text) => [
     textEntry(name),
     shapeEntry(first),
-    later === undefined ? textEntry(t.same) : shapeEntry(later),
+    later === undefined ? textEntry(minimindTerms.same) : shapeEntry(later),
     textEntry(meaning),
   ];
   return {
     id: "variables",
-    columns: [t.variable, t.atFirst, t.later, t.meaning],
+    columns: [minimindTerms.variable, minimindTerms.atFirst, minimindTerms.later, minimindTerms.meaning],
     rows: [
-      row(t.x, x.shape, undefined, t.xMeans),
-      row(t.xq, shapes.xq, swapped(shapes.q_rope), t.xqMeans),
-      row(t.xk, shapes.xk, swapped(shapes.xk_repeat), t.xkMeans),
-      row(t.xv, shapes.xv, swapped(shapes.xv_repeat), t.xvMeans),
-      row(t.scores, shapes.qk, undefined, t.scoresMeans),
+      row(minimindTerms.x, x.shape, undefined, minimindTerms.xMeans),
+      row(minimindTerms.xq, shapes.xq, swapped(shapes.q_rope), minimindTerms.xqMeans),
+      row(minimindTerms.xk, shapes.xk, swapped(shapes.xk_repeat), minimindTerms.xkMeans),
+      row(minimindTerms.xv, shapes.xv, swapped(shapes.xv_repeat), minimindTerms.xvMeans),
+      row(minimindTerms.scores, shapes.qk, undefined, minimindTerms.scoresMeans),
       row(
-        t.attentionMask,
+        minimindTerms.attentionMask,
         keepOf(inputs).shape,
         masks.padding(new Array<number>(inputs.mmBatch).fill(inputs.mmLength), inputs.mmLength).shape,
-        t.maskMeans,
+        minimindTerms.maskMeans,
       ),
-      row(t.output, shapes.head_out, shapes.output, t.outputMeans),
-      row(t.pastKv, shapes.past_k, shapes.past_v, t.pastMeans),
+      row(minimindTerms.output, shapes.head_out, shapes.output, minimindTerms.outputMeans),
+      row(minimindTerms.pastKv, shapes.past_k, shapes.past_v, minimindTerms.pastMeans),
     ],
   };
 }

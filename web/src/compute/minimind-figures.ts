@@ -21,17 +21,7 @@ import {
 } from "./figure.ts";
 import type { Change } from "./typed.ts";
 import { block, difference, projected } from "./layers.ts";
-import {
-  eps,
-  headOf,
-  inputOf,
-  keepOf,
-  type Walk,
-  walk,
-  walkCached,
-  withAttention,
-  sizesOf,
-} from "./minimind.ts";
+import { headOf, inputOf, keepOf, type Walk, walk, walkCached, withAttention, sizesOf } from "./minimind.ts";
 import {
   expGrid,
   keys,
@@ -243,9 +233,7 @@ function normGrid(kind: "query" | "key", inputs: Inputs, run: Walk): Grid {
           number(squares),
           text(" ÷ "),
           number(headDim),
-          text(" + "),
-          number(eps),
-          text(") × "),
+          text(" + 10⁻⁶) × "),
           number(parameters[weight].data[col] ?? NaN),
           ...equals(exact, kind),
         ],
@@ -668,7 +656,7 @@ function maskFigure(inputs: Inputs, change: Change): Figure {
     }),
   };
   return {
-    layout: "triples",
+    layout: "flow",
     grids: [scores, { ...keep, sign: "+" }, { ...masked, sign: "=" }],
     start: { grid: "masked", row: 0, col: 1 },
   };

@@ -9,6 +9,7 @@ import {
   masks,
   mergeHeads,
   memoryUsage,
+  growthExponent,
   rowEntropies,
   rowSums,
   scaledDotProductAttention,
@@ -783,7 +784,17 @@ describe("empty dimensions", () => {
     expectTensor(softmax([]), [0], []);
     expectTensor(rowSums(zeros([2, 0])), [2], [0, 0], exact);
     expectTensor(rowEntropies(zeros([2, 0])), [2], [0, 0], exact);
-    expectTensor(rowEntropies([[0.5, 0.25, 0.25], [0, 1, 0]]), [2], [1.5, 0], exact);
+    expect(growthExponent([1, 2, 16], [3, 12, 768])).toBeCloseTo(2, 12);
+    expect(growthExponent([1, 2, 4], [1, 2, 16])).toBeCloseTo(2, 12);
+    expectTensor(
+      rowEntropies([
+        [0.5, 0.25, 0.25],
+        [0, 1, 0],
+      ]),
+      [2],
+      [1.5, 0],
+      exact,
+    );
     expectTensor(splitHeads(zeros([0, 4]), 2), [2, 0, 2], []);
     expectTensor(mergeHeads(zeros([2, 0, 2])), [0, 4], []);
     expect(masks.padding([], 3).shape).toEqual([0, 1, 1, 3]);

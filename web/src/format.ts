@@ -30,8 +30,8 @@ export const grouped = (value: number): string => value.toLocaleString("en-US");
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** Bytes in the largest unit of which there is at least one. */
-export function bytes(value: number): string {
-  const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(value, 1)) / 10));
-  return `${rounded(value / 1024 ** unit)} ${units[unit] ?? ""}`;
+/** A number of bytes in the largest unit that leaves at least 1. */
+export function bytes(count: number): string {
+  const power = count < 1 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1);
+  return `${rounded(count / 1024 ** power)} ${units[power] ?? ""}`;
 }

@@ -5,9 +5,12 @@ import { ui } from "../content/ui.ts";
 import type { Range } from "../state/codec.ts";
 import { leakRanges } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
+import { costControls } from "./cost.ts";
 import { headsControls } from "./heads.ts";
 import { minimindControls } from "./minimind-facts.ts";
 import { lookupControls } from "./lookup.ts";
+import { scaleControls } from "./scale.ts";
+import { cacheControls } from "./cache.ts";
 import type { KeysOf } from "./typed.ts";
 
 /** A setting above the figure. */
@@ -23,20 +26,22 @@ export type Control = {
   | { kind: "choice"; key: KeysOf<string>; options: readonly (readonly [value: string, text: Text])[] }
 );
 
+/** The seed of everything that is drawn. Other tokens, so what was typed over the old ones goes; undo has it back. */
+export const seedControl: Control = {
+  kind: "number",
+  key: "seed",
+  label: ui.seed,
+  range: leakRanges.seed,
+  resets: { tokens: [], future: [] },
+};
+
 function leakControls(step: string, { length }: Inputs): readonly Control[] {
   const usesCut = ["replace", "causal", "no-mask", "after-softmax"].includes(step);
   return [
     { kind: "slider", key: "length", label: ui.length, range: leakRanges.length },
     { kind: "slider", key: "dim", label: ui.dim, range: leakRanges.dim },
     ...(usesCut ? [{ kind: "slider", key: "cut", label: ui.cut, range: [0, length - 2] } as const] : []),
-    // Other tokens, so what was typed over the old ones goes; undo has it back.
-    {
-      kind: "number",
-      key: "seed",
-      label: ui.seed,
-      range: leakRanges.seed,
-      resets: { tokens: [], future: [] },
-    },
+    seedControl,
     ...(step === "others"
       ? [
           {
@@ -55,10 +60,16 @@ export function controlsFor({ lesson, step }: Place, inputs: Inputs): readonly C
   switch (lesson) {
     case "heads":
       return headsControls(step, inputs);
+    case "cost":
+      return costControls(step, inputs);
     case "minimind":
       return minimindControls(step, inputs);
     case "lookup":
       return lookupControls(step);
+    case "scale":
+      return scaleControls(step);
+    case "cache":
+      return cacheControls(step, inputs);
     case "leak":
       return leakControls(step, inputs);
     default:

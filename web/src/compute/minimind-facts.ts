@@ -228,7 +228,7 @@ export function minimindControls(step: string, inputs: Inputs): readonly Control
       ? [{ kind: "slider", key: "mmPast", label: ui.past, range: [1, mmLength - 1] } as const]
       : []),
     ...(step === "pairings" || step === "distance"
-      ? [{ kind: "slider", key: "mmPosition", label: ui.position, range: [0, mmLength - 1] } as const]
+      ? [{ kind: "slider", key: "mmPosition", label: ui.ropePosition, range: [0, mmLength - 1] } as const]
       : []),
     ...(step === "distance"
       ? [{ kind: "number", key: "mmStart", label: ui.start, range: minimindRanges.mmStart } as const]

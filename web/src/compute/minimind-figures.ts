@@ -481,7 +481,7 @@ function cacheFigure(inputs: Inputs): Figure {
           segments: [
             number(at(data, headDim, row, col), kind),
             text("  "),
-            words(row < mmPast ? explanations.fromCache : explanations.newInCall, { i: row }),
+            words(row < mmPast ? explanations.pastToken : explanations.newInCall, { i: row }),
           ],
           exact: at(data, headDim, row, col),
           lights: [],

@@ -20,6 +20,10 @@ export const formulae = {
   wrongOrder: String.raw`$\left(${softmax}\!\left(${ratio}\right)\odot\htmlClass{t-mask}{\text{keep}}\right)${values}$`,
   softmax: String.raw`$\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sum_j ${exponential}}}\qquad \htmlClass{t-max}{m_i=\max_j\, s_{ij}}$`,
   multiHead: String.raw`$\operatorname{MultiHead}(X)=\htmlClass{t-concat}{\operatorname{Concat}}\left(\htmlClass{t-attend}{\text{head}_0,\,\dots,\,\text{head}_{H-1}}\right)\htmlClass{t-mix}{W^O}$`,
+  operations: String.raw`$\htmlClass{t-project}{8\,n\,d^2}+\htmlClass{t-attend}{4\,n^2 d}$`,
+  scoresMemory: String.raw`$B\times H\times n\times n$`,
+  parameterCount: String.raw`$4\,d^2$`,
+  linear: String.raw`$o_i=\dfrac{\phi(\q_i)^{\top}\sum_{j\le i}\phi(\k_j)\,\v_j^{\top}}{\phi(\q_i)\cdot\sum_{j\le i}\phi(\k_j)}\qquad\phi(x)=\operatorname{elu}(x)+1$`,
   rmsNorm: String.raw`$\operatorname{RMSNorm}(\q)=\dfrac{\q}{\sqrt{\tfrac1E\sum_e \q_e^{\,2}+\varepsilon}}\odot g$`,
   rope: String.raw`$(a,\,b)\;\mapsto\;(a\cos p\,\omega_i-b\sin p\,\omega_i,\;\;b\cos p\,\omega_i+a\sin p\,\omega_i)\qquad\omega_i=\theta^{-2i/E}$`,
   relative: String.raw`$\operatorname{rot}_i(\q)\cdot\operatorname{rot}_j(\k)=\q\cdot\operatorname{rot}_{j-i}(\k)$`,
@@ -30,6 +34,10 @@ export const formulae = {
   fixedContext: String.raw`$\htmlClass{t-output}{c_t=h_2}\qquad t=0,\dots,4$`,
   context: String.raw`$c_t=\sum_i\w_{ti}\,\htmlClass{t-output}{h_i}\qquad\w_{ti}=\operatorname*{\htmlClass{t-softmax}{softmax}}_i\left(\htmlClass{t-scores}{v_a^{\top}\tanh(Ws_t+Uh_i+b)}\right)$`,
   oneToken: String.raw`$o_C=\sum_{j}\w_{Cj}\,\htmlClass{t-output}{\v_j}\qquad\w_{C}=\operatorname{softmax}\!\left(\htmlClass{t-scores}{\dfrac{\q_C\cdot\k_j}{\sqrt{d_k}}}+\htmlClass{t-mask}{m_j}\right)$`,
+  variance: String.raw`$\operatorname{Var}\bigl(\htmlClass{t-scores}{\q\cdot\k}\bigr)=\sum_{e}\operatorname{Var}(q_e k_e)=d_k\qquad\operatorname{Var}\left(\htmlClass{t-scaled}{\dfrac{\q\cdot\k}{\sqrt{d_k}}}\right)=1$`,
+  difference: String.raw`$\htmlClass{t-scores}{S}=\Q\K^{\top}=X\,W^Q\,{W^K}^{\top}X^{\top}$`,
+  decode: String.raw`$o_t=\htmlClass{t-softmax}{\operatorname{softmax}}\!\left(\dfrac{\htmlClass{t-scores}{\q_t\,\K_{0\dots t}^{\top}}}{\sqrt{d_k}}\right)\htmlClass{t-output}{\V_{0\dots t}}$`,
+  cacheMemory: String.raw`$2\cdot\text{layers}\cdot H_{kv}\cdot d_k\cdot n\cdot B\cdot\text{bytes}$`,
   causality: String.raw`$o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x_{t+1},\dots})=o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x'_{t+1},\dots})\quad\htmlClass{t-past}{i\le t}$`,
 } as const;
 

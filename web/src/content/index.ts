@@ -1,4 +1,6 @@
+import { cache } from "./cache.ts";
 import { candidates, leak } from "./leak.ts";
+import { cost, costTerms } from "./cost.ts";
 import { formula } from "./formula.ts";
 import { explanations } from "./explanations.ts";
 import { termNames, terms } from "./formulae.ts";
@@ -9,9 +11,20 @@ import { minimind, minimindTerms } from "./minimind.ts";
 import { masks } from "./masks.ts";
 import { labels } from "./labels.ts";
 import { languages, type Text } from "./text.ts";
+import { scale } from "./scale.ts";
 import { ui } from "./ui.ts";
 
-export const lessons: Readonly<Record<LessonId, Lesson>> = { lookup, formula, masks, heads, minimind, leak };
+export const lessons: Readonly<Record<LessonId, Lesson>> = {
+  lookup,
+  formula,
+  scale,
+  masks,
+  cache,
+  heads,
+  minimind,
+  cost,
+  leak,
+};
 
 /** Every step of every lesson, in reading order. */
 export const places: readonly Place[] = Object.values(lessons).flatMap((lesson) =>
@@ -38,5 +51,16 @@ export function everyText(): string[] {
     if (typeof value !== "object" || value === null) return [];
     return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
   };
-  return visit([lessons, candidates, headsTerms, minimindTerms, terms, termNames, ui, labels, explanations]);
+  return visit([
+    lessons,
+    candidates,
+    headsTerms,
+    minimindTerms,
+    costTerms,
+    terms,
+    termNames,
+    ui,
+    labels,
+    explanations,
+  ]);
 }

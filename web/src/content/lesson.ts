@@ -2,7 +2,17 @@ import type { FormulaId, FormulaTerm } from "./formulae.ts";
 import type { Question } from "./question.ts";
 import type { Text } from "./text.ts";
 
-export const lessonIds = ["lookup", "formula", "masks", "heads", "minimind", "leak"] as const;
+export const lessonIds = [
+  "lookup",
+  "formula",
+  "scale",
+  "masks",
+  "cache",
+  "heads",
+  "minimind",
+  "cost",
+  "leak",
+] as const;
 export type LessonId = (typeof lessonIds)[number];
 
 /** A place in the page: a step of a lesson. */

@@ -1,14 +1,18 @@
 import type { LessonId } from "../../content/lesson.ts";
 import type { Question } from "../../content/question.ts";
 import type { Answer } from "./answer.ts";
+import { cacheAnswers } from "./cache.ts";
 import { formulaAnswers } from "./formula.ts";
 import { leakAnswers } from "./leak.ts";
 import { masksAnswers } from "./masks.ts";
+import { scaleAnswers } from "./scale.ts";
 
 const answers: Readonly<Partial<Record<LessonId, Readonly<Record<string, () => Answer | Promise<Answer>>>>>> =
   {
     formula: formulaAnswers,
+    scale: scaleAnswers,
     masks: masksAnswers,
+    cache: cacheAnswers,
     leak: leakAnswers,
   };
 

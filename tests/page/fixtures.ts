@@ -4,6 +4,7 @@ import { serve } from "../../scripts/serve.mjs";
 import { lessons } from "../../web/src/content/index.ts";
 import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
+import { ui } from "../../web/src/content/ui.ts";
 
 export const siteFolder = fileURLToPath(new URL("../../site", import.meta.url));
 
@@ -49,6 +50,12 @@ export const addressOf = ({ lesson, step }: Place, language: Language = "en", mo
 export async function open(page: Page, site: string, search = ""): Promise<void> {
   await page.goto(site + search);
   await expect(page.locator("#step")).toBeVisible();
+}
+
+/** Waits until nothing is being computed any more. */
+export async function settled(page: Page, language: Language = "en"): Promise<void> {
+  await expect(page.locator("[role=status]", { hasText: ui.checking[language] })).toHaveCount(0);
+  await expect(page.locator("[data-run=running]")).toHaveCount(0, { timeout: 30_000 });
 }
 
 export const cell = (page: Page | Locator, grid: string, row: number, col: number): Locator =>

@@ -1,4 +1,4 @@
-import { addressOf, expect, open, places, test } from "./fixtures.ts";
+import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
 
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 360, height: 740 }, hasTouch: true });
@@ -14,6 +14,7 @@ test.describe("on a phone", () => {
         await expect(
           page.locator("[data-grid] td, [data-listing] td, [data-plot] svg").first(),
         ).toBeVisible();
+        await settled(page, language);
         const { overflow, smallest } = await page.evaluate(() => ({
           overflow: document.documentElement.scrollWidth - innerWidth,
           smallest: Math.min(
@@ -63,7 +64,7 @@ test.describe("on a phone", () => {
 
 test("on a wide screen the lessons stand beside the text", async ({ page, site }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
-  await open(page, site, "?lang=en");
+  await open(page, site, addressOf({ lesson: "formula", step: "inputs" }));
   const list = page.locator("aside").getByRole("navigation");
   await expect(list).toBeVisible();
   await expect(list.locator("[aria-current=step]")).toHaveText("Three matrices go in");

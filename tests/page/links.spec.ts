@@ -1,4 +1,7 @@
 import fc from "fast-check";
+import { memoryChoices, modelDims } from "../../web/src/state/fields/cache.ts";
+import { temperatures } from "../../web/src/state/fields/lookup.ts";
+import { keyCounts, ties, widths } from "../../web/src/state/fields/scale.ts";
 import { defaults, type Inputs } from "../../web/src/state/inputs.ts";
 import { type Link, readLink, writeLink } from "../../web/src/state/url.ts";
 import { addressOf, cell, expect, numbersOf, open, places, test } from "./fixtures.ts";
@@ -7,8 +10,55 @@ const number = fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) =>
 const numbers = (length: number) => fc.array(number, { minLength: length, maxLength: length });
 const bits = (length: number) => fc.array(fc.boolean(), { minLength: length, maxLength: length });
 
-/** Any state that the page can be in. */
-const links: fc.Arbitrary<Link> = fc
+const matrices = fc.record({
+  q: numbers(8),
+  k: numbers(8),
+  v: numbers(8),
+  scores: numbers(4),
+  keep: bits(4),
+  mask: bits(16),
+  padding: bits(4),
+});
+
+const lookup = fc.record({
+  query: numbers(2),
+  keys: numbers(8),
+  values: numbers(8),
+  temperature: fc.constantFrom(...temperatures),
+  addW: numbers(8),
+  addU: numbers(8),
+  addB: numbers(4),
+  addV: numbers(4),
+  encoder: numbers(6),
+  decoder: numbers(10),
+});
+
+const scale = fc.record({
+  width: fc.constantFrom(...widths),
+  keyCount: fc.constantFrom(...keyCounts),
+  x: numbers(6),
+  wq: numbers(4),
+  wk: numbers(4),
+  wv: numbers(4),
+  tie: fc.constantFrom(...ties),
+});
+
+const cache = fc.integer({ min: 3, max: 8 }).chain((generated) =>
+  fc.record({
+    generated: fc.constant(generated),
+    position: fc.integer({ min: 1, max: generated - 1 }),
+    chunk: fc.integer({ min: 1, max: generated }),
+    modelDim: fc.constantFrom(...modelDims),
+    memoryLength: fc.constantFrom(...memoryChoices.memoryLength),
+    memoryLayers: fc.constantFrom(...memoryChoices.memoryLayers),
+    memoryKvHeads: fc.constantFrom(...memoryChoices.memoryKvHeads),
+    memoryHeadDim: fc.constantFrom(...memoryChoices.memoryHeadDim),
+    memoryBatch: fc.constantFrom(...memoryChoices.memoryBatch),
+    memoryBytes: fc.constantFrom(...memoryChoices.memoryBytes),
+  }),
+);
+
+const sequence = fc
   .record({ length: fc.integer({ min: 3, max: 10 }), dim: fc.constantFrom(2, 4, 6, 8) })
   .chain(({ length, dim }) =>
     fc.record({
@@ -28,26 +78,24 @@ const links: fc.Arbitrary<Link> = fc
         { selector: ({ row, col }) => row * dim + col },
       );
     return fc.record({
-      place: fc.constantFrom(...places),
-      language: fc.constantFrom("zh", "en", undefined),
-      inputs: fc.record({
-        q: numbers(8),
-        k: numbers(8),
-        v: numbers(8),
-        scores: numbers(4),
-        keep: bits(4),
-        mask: bits(16),
-        padding: bits(4),
-        length: fc.constant(length),
-        dim: fc.constant(dim),
-        seed: fc.integer({ min: 0, max: 9999 }),
-        cut: fc.constant(cut),
-        tokens: edits(0),
-        future: edits(cut + 1),
-        fault: fc.constantFrom("block-leak", "finite-sentinel", "no-mask"),
-      }) satisfies fc.Arbitrary<Inputs>,
+      length: fc.constant(length),
+      dim: fc.constant(dim),
+      seed: fc.integer({ min: 0, max: 9999 }),
+      cut: fc.constant(cut),
+      tokens: edits(0),
+      future: edits(cut + 1),
+      fault: fc.constantFrom("block-leak" as const, "finite-sentinel" as const, "no-mask" as const),
     });
   });
+
+/** Any state that the page can be in. */
+const links: fc.Arbitrary<Link> = fc.record({
+  place: fc.constantFrom(...places),
+  language: fc.constantFrom("zh", "en", undefined),
+  inputs: fc
+    .tuple(matrices, lookup, scale, cache, sequence)
+    .map(([a, b, c, d, e]): Inputs => ({ ...a, ...b, ...c, ...d, ...e })),
+});
 
 test("any state survives being written as a link and read again", () => {
   fc.assert(
@@ -101,6 +149,11 @@ const hostile: Readonly<Record<string, string>> = {
   "a cut beyond the end": "?lesson=leak&step=replace&length=4&cut=9",
   "an edit outside the matrix": "?lesson=leak&step=tokens&length=4&tokens=9*0*1",
   "a fault that nobody makes": "?lesson=leak&step=others&fault=toString",
+  "a temperature of zero": "?lesson=lookup&step=soft&temperature=0",
+  "a temperature that is not offered": "?lesson=lookup&step=soft&temperature=0.3",
+  "a matrix that nobody shares": "?lesson=scale&step=merged&tie=valueOf",
+  "a width without bounds": "?lesson=scale&step=saturation&width=1e9",
+  "a position that is not generated": "?lesson=cache&step=row&generated=3&position=7",
   "a language that is not spoken here": "?lang=fr",
   "a broken escape": "?lesson=%E0%A4%A",
 };

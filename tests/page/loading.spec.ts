@@ -8,7 +8,7 @@ const wasm = "**/*.wasm";
 
 test("starts under a sub-path and a strict policy, without a word in the console", async ({ page, site }) => {
   await open(page, site);
-  await expect(cell(page, "q", 0, 0)).toHaveAttribute("data-value", "1");
+  await expect(cell(page, "query", 0, 0)).toHaveAttribute("data-value", "0.9");
   const policy = await page.locator("meta[http-equiv='Content-Security-Policy']").getAttribute("content");
   expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
   expect(policy).not.toContain("unsafe-inline");
@@ -50,7 +50,7 @@ test("loads the binary whatever its MIME type", async ({ page, site }) => {
     await route.fulfill({ response, headers: { "content-type": "application/octet-stream" } });
   });
   await open(page, site);
-  await expect(cell(page, "q", 0, 0)).toBeVisible();
+  await expect(cell(page, "query", 0, 0)).toBeVisible();
 });
 
 test("ships every formula font that it uses", async ({ page, site }) => {

@@ -4,8 +4,8 @@ import { expect, open, test } from "./fixtures.ts";
 
 const expectLanguage = async (page: Page, language: "zh" | "en") => {
   await expect(page.locator("html")).toHaveAttribute("lang", language === "zh" ? "zh-Hans" : "en");
-  await expect(page.locator("h1")).toHaveText(lessons.formula.question[language]);
-  await expect(page).toHaveTitle(new RegExp(lessons.formula.title[language]));
+  await expect(page.locator("h1")).toHaveText(lessons.lookup.question[language]);
+  await expect(page).toHaveTitle(new RegExp(lessons.lookup.title[language]));
 };
 const choose = (page: Page, name: "中文" | "English") =>
   page.locator(".languages").getByRole("button", { name }).click();

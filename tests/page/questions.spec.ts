@@ -9,6 +9,16 @@ import { addressOf, expect, open, test } from "./fixtures.ts";
  * a triangle's last row hides nothing; blocks of 4 end after token 3.
  */
 const expected: Readonly<Record<string, readonly [right: string, wrong: string]>> = {
+  "lookup.flat": ["0.25", "1"],
+  "lookup.hair": ["jump", "little"],
+  "lookup.c-sees": ["3", "4"],
+  "lookup.without-mask": ["moves", "still"],
+  "scale.deviation": ["32", "1024"],
+  "scale.even-entropy": ["4", "16"],
+  "scale.shared-weights": ["lopsided", "symmetric"],
+  "cache.what-is-kept": ["kv", "qkv"],
+  "cache.chunk-sees": ["6", "1"],
+  "cache.doubled": ["two", "four"],
   "formula.which-score": ["2.1", "1.2"],
   "formula.variance": ["64", "8"],
   "formula.unscaled": ["single", "even"],

@@ -6,7 +6,7 @@ import { lessons } from "../../web/src/content/index.ts";
 import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
-import { addressOf, expect, open, places, test } from "./fixtures.ts";
+import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -42,7 +42,7 @@ for (const language of ["zh", "en"] as const) {
         await open(page, site, `?lang=${language}`);
         for (const [index, place] of places.entries()) {
           await expectAt(page, place, language);
-          await expect(page.locator("[role=status]", { hasText: ui.checking[language] })).toHaveCount(0);
+          await settled(page, language);
           expect(await violations(page)).toEqual([]);
           if (index < places.length - 1) await nextButton(page).click();
         }

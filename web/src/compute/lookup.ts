@@ -151,7 +151,7 @@ function look(queries: readonly number[], inputs: Inputs, options: { scale: numb
 }
 
 /** The hard lookup: a softmax that sees the best entries only. */
-function lookHard(queries: readonly number[], inputs: Inputs) {
+export function lookHard(queries: readonly number[], inputs: Inputs) {
   const { scores, rowMax } = look(queries, inputs, { scale: 1 });
   const best = Uint8Array.from(scores, (score, index) =>
     Number(score === rowMax[Math.floor(index / entries)]),
@@ -159,7 +159,7 @@ function lookHard(queries: readonly number[], inputs: Inputs) {
   return look(queries, inputs, { scale: 1, mask: best });
 }
 
-const lookSoft = (queries: readonly number[], inputs: Inputs, temperature = inputs.temperature) =>
+export const lookSoft = (queries: readonly number[], inputs: Inputs, temperature = inputs.temperature) =>
   look(queries, inputs, { scale: 1 / temperature });
 
 function hardFigure(inputs: Inputs, change: Change): Figure {
@@ -231,11 +231,18 @@ const parameters = (inputs: Inputs) => ({
   v: inputs.addV,
 });
 
-function parameterGrid(key: "addW" | "addU" | "addB" | "addV", inputs: Inputs, change: Change): Grid {
+const parameterNames = {
+  addW: { name: "W", label: labels.addW },
+  addU: { name: "U", label: labels.addU },
+  addB: { name: "b", label: labels.addB },
+  addV: { name: "v", label: labels.addV },
+} as const;
+
+function parameterGrid(key: keyof typeof parameterNames, inputs: Inputs, change: Change): Grid {
   const isMatrix = key === "addW" || key === "addU";
-  const name = { addW: "W", addU: "U", addB: "b", addV: "v" }[key];
+  const { name, label } = parameterNames[key];
   return typedGrid(key, inputs, change, {
-    label: labels[key],
+    label,
     rows: isMatrix ? numerals(units) : [{ name }],
     cols: numerals(isMatrix ? dim : units),
     name,
@@ -328,7 +335,7 @@ function additiveFigure(step: string, inputs: Inputs, change: Change): Figure {
     inputs.addU,
     "key",
   );
-  const parameter = (key: "addW" | "addU" | "addB" | "addV") => parameterGrid(key, inputs, change);
+  const parameter = (key: keyof typeof parameterNames) => parameterGrid(key, inputs, change);
   if (step === "additive") {
     return {
       layout: "flow",

@@ -217,6 +217,12 @@ const made = {
   v: { from: "wv", role: "value", label: labels.v },
 } as const;
 
+const weightNames = {
+  wq: { label: labels.wq, role: "query" },
+  wk: { label: labels.wk, role: "key" },
+  wv: { label: labels.wv, role: "value" },
+} as const;
+
 function tiedFigure(step: string, inputs: Inputs, change: Change): Figure {
   const pass = layerPasses(inputs);
   const used = projections(inputs);
@@ -236,10 +242,9 @@ function tiedFigure(step: string, inputs: Inputs, change: Change): Figure {
   );
   const matrices = own.map((key) =>
     typedGrid(key, inputs, change, {
-      label: labels[key],
+      ...weightNames[key],
       rows: numerals(dim),
       cols: numerals(dim),
-      role: { wq: "query", wk: "key", wv: "value" }[key] as "query",
       name: "w",
       note: explanations.parameter,
     }),

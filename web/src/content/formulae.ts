@@ -37,7 +37,7 @@ export const formulae = {
   variance: String.raw`$\operatorname{Var}\bigl(\htmlClass{t-scores}{\q\cdot\k}\bigr)=\sum_{e}\operatorname{Var}(q_e k_e)=d_k\qquad\operatorname{Var}\left(\htmlClass{t-scaled}{\dfrac{\q\cdot\k}{\sqrt{d_k}}}\right)=1$`,
   difference: String.raw`$\htmlClass{t-scores}{S}=\Q\K^{\top}=X\,W^Q\,{W^K}^{\top}X^{\top}$`,
   decode: String.raw`$o_t=\htmlClass{t-softmax}{\operatorname{softmax}}\!\left(\dfrac{\htmlClass{t-scores}{\q_t\,\K_{0\dots t}^{\top}}}{\sqrt{d_k}}\right)\htmlClass{t-output}{\V_{0\dots t}}$`,
-  cacheMemory: String.raw`$2\cdot\text{layers}\cdot H_{kv}\cdot d_k\cdot n\cdot B\cdot\text{bytes}$`,
+  cacheMemory: String.raw`$2\,N\,H_{kv}\,d_k\,n\,B\,b$`,
   causality: String.raw`$o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x_{t+1},\dots})=o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x'_{t+1},\dots})\quad\htmlClass{t-past}{i\le t}$`,
 } as const;
 

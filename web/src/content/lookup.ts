@@ -1,4 +1,5 @@
 import type { Lesson } from "./lesson.ts";
+import { lookupQuestions } from "./questions/lookup.ts";
 
 const soft = (...lit: readonly ("scores" | "temperature" | "softmax" | "output")[]) =>
   ({ id: "softLookup", lit }) as const;
@@ -152,8 +153,8 @@ export const lookup = {
       title: { zh: "每一步都回头看", en: "Look back at every step" },
       body: [
         {
-          zh: "Bahdanau 的补丁：写每个词之前，拿解码器的状态 $s_t$ 当查询，*所有*编码器输出既当键又当值，查一次软字典，得到这一步自己的上下文 $c_t$。写“我”时看 I，写后三个词时都看 NLP。",
-          en: "Bahdanau’s patch: before each word, the decoder’s state $s_t$ is the query, *all* encoder outputs are both keys and values, and one soft lookup gives this step a context $c_t$ of its own. For 我 it looks at I; for the last three words it looks at NLP.",
+          zh: "Bahdanau 的补丁：写每个词之前，拿解码器的状态 $s_t$ 当查询，*所有*编码器输出既当键又当值，查一次软字典，得到这一步自己的上下文 $c_t$。写第一个词时看 I，写后三个词时都看 NLP。",
+          en: "Bahdanau’s patch: before each word, the decoder’s state $s_t$ is the query, *all* encoder outputs are both keys and values, and one soft lookup gives this step a context $c_t$ of its own. For the first word it looks at I, for the last three at NLP.",
         },
         {
           zh: "循环网络还在，注意力只是帮手。2017 年的 Transformer 把循环网络整个拿掉，只留下这次查找：任意两个位置之间只隔一步。",
@@ -187,6 +188,7 @@ export const lookup = {
       formulae: [{ id: "oneToken", lit: ["scores", "mask", "output"] }],
     },
   ],
+  questions: lookupQuestions,
   seen: [
     {
       zh: "注意力是有程度的查找：每个值都读到一点，份量由查询与键合拍的程度决定；温度管住这个程度，$T\\to0$ 就是硬查找。",

@@ -103,8 +103,8 @@ export const masks = {
       title: { zh: "遮住未来", en: "Hide the future" },
       body: [
         {
-          zh: "回到第一课的四个 token。预测下一个 token 的模型只能用已经出现的内容：当 $j\\le i$ 时，查询 $i$ 才可以看键 $j$。允许的格子组成一个下三角。",
-          en: "Back to the four tokens of the first lesson. A model that predicts the next token may use only what has come so far: query $i$ may look at key $j$ when $j\\le i$. The permitted cells form a lower triangle.",
+          zh: "回到“公式”一课的四个 token。预测下一个 token 的模型只能用已经出现的内容：当 $j\\le i$ 时，查询 $i$ 才可以看键 $j$。允许的格子组成一个下三角。",
+          en: "Back to the four tokens of the formula lesson. A model that predicts the next token may use only what has come so far: query $i$ may look at key $j$ when $j\\le i$. The permitted cells form a lower triangle.",
         },
       ],
       task: {
@@ -203,8 +203,8 @@ export const masks = {
           en: "Each row lacks exactly what the future took; only a row that hides nothing comes out right.",
         },
         {
-          zh: "更糟的是：缺多少取决于未来的分数，所以未来仍然影响着结果。这是泄漏，下一课会抓住它。",
-          en: "Worse, how much is missing depends on the scores of the future, so the future still acts on the result. That is a leak, and the next lesson catches it.",
+          zh: "更糟的是：缺多少取决于未来的分数，所以未来仍然影响着结果。这是泄漏，“泄漏检查”一课会抓住它。",
+          en: "Worse, how much is missing depends on the scores of the future, so the future still acts on the result. That is a leak, and the lesson on leaks catches it.",
         },
       ],
       formulae: [{ id: "wrongOrder", lit: ["mask"] }],

@@ -1,7 +1,7 @@
 import { startWorker } from "./start.ts";
 import type { Found, Input, JobName } from "./jobs.ts";
 
-type Message<Finding> = { found: Finding } | { done: true } | { failed: string };
+type Message<Finding> = { ready: true } | { found: Finding } | { done: true } | { failed: string };
 
 /** A job in a worker of its own, and what it has found so far. */
 export class Run<Name extends JobName> {
@@ -13,13 +13,13 @@ export class Run<Name extends JobName> {
   constructor(name: Name, input: Input<Name>) {
     this.#worker = startWorker();
     this.#worker.onmessage = ({ data }: MessageEvent<Message<Found<Name>>>) => {
-      if ("found" in data) this.found = [...this.found, data.found];
+      if ("ready" in data) this.#worker.postMessage({ name, input });
+      else if ("found" in data) this.found = [...this.found, data.found];
       else this.#end("failed" in data ? "failed" : "done", "failed" in data ? data.failed : "");
     };
     this.#worker.onerror = ({ message }) => {
       this.#end("failed", message);
     };
-    this.#worker.postMessage({ name, input });
   }
 
   cancel(): void {

@@ -1,7 +1,5 @@
 import { jobs, type JobName } from "./jobs.ts";
 
-// Importing the jobs waits for the core; a message that comes earlier is kept until then.
-
 addEventListener("message", ({ data }: MessageEvent<{ name: JobName; input: never }>) => {
   try {
     for (const found of jobs[data.name](data.input)) postMessage({ found });
@@ -10,3 +8,6 @@ addEventListener("message", ({ data }: MessageEvent<{ name: JobName; input: neve
     postMessage({ failed: error instanceof Error ? error.message : String(error) });
   }
 });
+
+// Importing the jobs waits for the core, and a message that came before would have been lost.
+postMessage({ ready: true });

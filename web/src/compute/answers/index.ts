@@ -4,11 +4,13 @@ import type { Answer } from "./answer.ts";
 import { cacheAnswers } from "./cache.ts";
 import { formulaAnswers } from "./formula.ts";
 import { leakAnswers } from "./leak.ts";
+import { lookupAnswers } from "./lookup.ts";
 import { masksAnswers } from "./masks.ts";
 import { scaleAnswers } from "./scale.ts";
 
 const answers: Readonly<Partial<Record<LessonId, Readonly<Record<string, () => Answer | Promise<Answer>>>>>> =
   {
+    lookup: lookupAnswers,
     formula: formulaAnswers,
     scale: scaleAnswers,
     masks: masksAnswers,

@@ -4,6 +4,7 @@ import { launchOptions } from "./scripts/chromium.mjs";
 // The tests serve site/ themselves.
 export default defineConfig({
   testDir: "tests/page",
+  tsconfig: "tests/page/tsconfig.run.json",
   outputDir: "test-results",
   reporter: "list",
   workers: 2,

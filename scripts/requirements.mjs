@@ -50,6 +50,12 @@ const header =
     return found ? null : MISSING;
   };
 
+/** A Python that has NumPy, if there is one: the one on PATH need not be the one that apt installs for. */
+export function findNumPy() {
+  const pythons = [which("python3"), "/usr/bin/python3"].filter((path) => path && existsSync(path));
+  return pythons.find((path) => spawnSync(path, ["-c", "import numpy"]).status === 0);
+}
+
 const chineseFont = () => {
   if (process.platform !== "linux") return null; // the system brings one
   const found = which("fc-list")
@@ -164,6 +170,15 @@ export const requirements = [
     brew: "chromium",
     conda: "—",
     otherwise: "Chromium: any Chrome, its path in SOFTLOOKUP_CHROMIUM",
+  },
+  {
+    name: "NumPy",
+    use: "page tests: runs the copied programs",
+    purpose: "test",
+    problem: () => (findNumPy() ? null : MISSING),
+    apt: "python3-numpy",
+    brew: "numpy",
+    conda: "numpy",
   },
   {
     name: "Chinese font",

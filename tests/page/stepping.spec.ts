@@ -1,25 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
-import type { AxeResults, RunOptions } from "axe-core";
 import { lessons } from "../../web/src/content/index.ts";
 import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
+import { violations } from "./axe.ts";
 import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
-
-const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe finds fault with, as readable lines. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
-  const results = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run({
-      resultTypes: ["violations"],
-    }),
-  );
-  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
 
 async function expectAt(page: Page, { lesson, step }: Place, language: Language): Promise<void> {
   const { title, question, steps } = lessons[lesson];

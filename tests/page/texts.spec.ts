@@ -3,6 +3,7 @@ import { chapter } from "../../web/src/content/chapter.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
 import { minimindTerms } from "../../web/src/content/minimind.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
+import { glossary } from "../../web/src/content/glossary.ts";
 import { everyText, lessons } from "../../web/src/content/index.ts";
 import { headsTerms } from "../../web/src/content/heads.ts";
 import { labels } from "../../web/src/content/labels.ts";
@@ -37,6 +38,7 @@ const all = [
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),
   ...texts(termNames, "termNames"),
+  ...texts(glossary, "glossary"),
 ];
 
 test("every text is there in both languages", () => {

@@ -4,15 +4,19 @@ import type { Plugin } from "vite";
 /** A formula inside a text: $…$. */
 const inline = /\$([^$]+)\$/g;
 
+/** A letter in the colour of its role, which names its term in the glossary. */
+const letter = (name: string, role: string, term = role) => `\\htmlClass{${role}}{\\sym{${term}}{${name}}}`;
+
 const macros = {
-  "\\Q": "\\htmlClass{query}{Q}",
-  "\\K": "\\htmlClass{key}{K}",
-  "\\V": "\\htmlClass{value}{V}",
-  "\\W": "\\htmlClass{weight}{W}",
-  "\\q": "\\htmlClass{query}{q}",
-  "\\k": "\\htmlClass{key}{k}",
-  "\\v": "\\htmlClass{value}{v}",
-  "\\w": "\\htmlClass{weight}{w}",
+  "\\sym": "\\htmlData{term=#1}{#2}",
+  "\\Q": letter("Q", "query"),
+  "\\K": letter("K", "key"),
+  "\\V": letter("V", "value"),
+  "\\W": letter("W", "weight", "weights"),
+  "\\q": letter("q", "query"),
+  "\\k": letter("k", "key"),
+  "\\v": letter("v", "value"),
+  "\\w": letter("w", "weight", "weights"),
 };
 
 /** KaTeX's faces and the classes that call for them; those that no formula calls for are not shipped. */
@@ -49,11 +53,11 @@ function extractStyles(html: string, classes: Map<string, string>): string {
 }
 
 function render(tex: string): string {
-  const html = katex.renderToString(tex, {
+  const html = katex.renderToString(tex.replaceAll("d_k", "\\sym{head-dim}{d_k}"), {
     macros: { ...macros },
     throwOnError: true,
-    // \htmlClass marks the terms that the page lights up.
-    trust: ({ command }) => command === "\\htmlClass",
+    // \htmlClass marks the terms that the page lights up, \htmlData those that explain themselves.
+    trust: ({ command }) => command === "\\htmlClass" || command === "\\htmlData",
     strict: "ignore",
   });
   return html.replace(/<annotation.*?<\/annotation>/gs, "");

@@ -6,19 +6,19 @@ export type FormulaTerm = Term | "max" | "exp" | "sum" | "past" | "future" | "te
 
 const scores = String.raw`\htmlClass{t-scores}{\Q\K^{\top}}`;
 const ratio = String.raw`\dfrac{${scores}}{\htmlClass{t-scaled}{\sqrt{d_k}}}`;
-const softmax = String.raw`\htmlClass{t-softmax}{\operatorname{softmax}}`;
+const softmax = String.raw`\htmlClass{t-softmax}{\sym{softmax}{\operatorname{softmax}}}`;
 const values = String.raw`\htmlClass{t-output}{\V}`;
 const compared = String.raw`\htmlClass{t-scores}{\q\cdot\k_j}`;
-const exponential = String.raw`e^{\,s_{ij}-m_i}`;
+const exponential = String.raw`e^{\,\sym{scores}{s_{ij}}-\sym{row-max}{m_i}}`;
 
 /** The formulae that stand above the steps. */
 export const formulae = {
   attention: String.raw`$\operatorname{Attention}(\Q,\K,\V)=${softmax}\!\left(${ratio}\right)${values}$`,
-  masked: String.raw`$\operatorname{Attention}(\Q,\K,\V)=${softmax}\!\left(${ratio}+\htmlClass{t-mask}{M}\right)${values}$`,
-  maskedRow: String.raw`$\w=${softmax}\!\left(s+\htmlClass{t-mask}{m}\right)$`,
-  wrongRow: String.raw`$\w=${softmax}(s)\odot\htmlClass{t-mask}{\text{keep}}$`,
+  masked: String.raw`$\operatorname{Attention}(\Q,\K,\V)=${softmax}\!\left(${ratio}+\htmlClass{t-mask}{\sym{mask}{M}}\right)${values}$`,
+  maskedRow: String.raw`$\w=${softmax}\!\left(\sym{scores}{s}+\htmlClass{t-mask}{\sym{mask}{m}}\right)$`,
+  wrongRow: String.raw`$\w=${softmax}(\sym{scores}{s})\odot\htmlClass{t-mask}{\text{keep}}$`,
   wrongOrder: String.raw`$\left(${softmax}\!\left(${ratio}\right)\odot\htmlClass{t-mask}{\text{keep}}\right)${values}$`,
-  softmax: String.raw`$\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sum_j ${exponential}}}\qquad \htmlClass{t-max}{m_i=\max_j\, s_{ij}}$`,
+  softmax: String.raw`$\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sum_j ${exponential}}}\qquad \htmlClass{t-max}{\sym{row-max}{m_i}=\max_j\, \sym{scores}{s_{ij}}}$`,
   multiHead: String.raw`$\operatorname{MultiHead}(X)=\htmlClass{t-concat}{\operatorname{Concat}}\left(\htmlClass{t-attend}{\text{head}_0,\,\dots,\,\text{head}_{H-1}}\right)\htmlClass{t-mix}{W^O}$`,
   operations: String.raw`$\htmlClass{t-project}{8\,n\,d^2}+\htmlClass{t-attend}{4\,n^2 d}$`,
   scoresMemory: String.raw`$B\times H\times n\times n$`,
@@ -28,17 +28,17 @@ export const formulae = {
   rope: String.raw`$(a,\,b)\;\mapsto\;(a\cos p\,\omega_i-b\sin p\,\omega_i,\;\;b\cos p\,\omega_i+a\sin p\,\omega_i)\qquad\omega_i=\theta^{-2i/E}$`,
   relative: String.raw`$\operatorname{rot}_i(\q)\cdot\operatorname{rot}_j(\k)=\q\cdot\operatorname{rot}_{j-i}(\k)$`,
   head: String.raw`$\text{head}_h=\htmlClass{t-attend}{\operatorname{Attention}}\left(\htmlClass{t-project}{X\,\htmlClass{query}{W^Q_h}},\,\htmlClass{t-project}{X\,\htmlClass{key}{W^K_h}},\,\htmlClass{t-project}{X\,\htmlClass{value}{W^V_h}}\right)\qquad W_h:\ d\times d_k$`,
-  hardLookup: String.raw`$o=\htmlClass{t-output}{\v_{j^*}}\qquad j^*=\htmlClass{t-softmax}{\arg\max_j}\;${compared}$`,
-  softLookup: String.raw`$o=\sum_j\w_j\,\htmlClass{t-output}{\v_j}\qquad\w_j=\operatorname*{\htmlClass{t-softmax}{softmax}}_j\left(\dfrac{${compared}}{\htmlClass{t-temperature}{T}}\right)$`,
-  additive: String.raw`$\htmlClass{t-scores}{s_j}=v_a^{\top}\tanh\!\left(W\q+U\k_j+b\right)$`,
-  fixedContext: String.raw`$\htmlClass{t-output}{c_t=h_2}\qquad t=0,\dots,4$`,
-  context: String.raw`$c_t=\sum_i\w_{ti}\,\htmlClass{t-output}{h_i}\qquad\w_{ti}=\operatorname*{\htmlClass{t-softmax}{softmax}}_i\left(\htmlClass{t-scores}{v_a^{\top}\tanh(Ws_t+Uh_i+b)}\right)$`,
-  oneToken: String.raw`$o_C=\sum_{j}\w_{Cj}\,\htmlClass{t-output}{\v_j}\qquad\w_{C}=\operatorname{softmax}\!\left(\htmlClass{t-scores}{\dfrac{\q_C\cdot\k_j}{\sqrt{d_k}}}+\htmlClass{t-mask}{m_j}\right)$`,
+  hardLookup: String.raw`$\sym{output}{o}=\htmlClass{t-output}{\v_{j^*}}\qquad j^*=\htmlClass{t-softmax}{\arg\max_j}\;${compared}$`,
+  softLookup: String.raw`$\sym{output}{o}=\sum_j\w_j\,\htmlClass{t-output}{\v_j}\qquad\w_j=\operatorname*{\htmlClass{t-softmax}{softmax}}_j\left(\dfrac{${compared}}{\htmlClass{t-temperature}{\sym{temperature}{T}}}\right)$`,
+  additive: String.raw`$\htmlClass{t-scores}{\sym{scores}{s_j}}=v_a^{\top}\tanh\!\left(W\q+U\k_j+b\right)$`,
+  fixedContext: String.raw`$\htmlClass{t-output}{c_t=\sym{hidden-state}{h_2}}\qquad t=0,\dots,4$`,
+  context: String.raw`$c_t=\sum_i\w_{ti}\,\htmlClass{t-output}{\sym{hidden-state}{h_i}}\qquad\w_{ti}=\operatorname*{\htmlClass{t-softmax}{softmax}}_i\left(\htmlClass{t-scores}{v_a^{\top}\tanh(Ws_t+Uh_i+b)}\right)$`,
+  oneToken: String.raw`$\sym{output}{o_C}=\sum_{j}\w_{Cj}\,\htmlClass{t-output}{\v_j}\qquad\w_{C}=\operatorname{softmax}\!\left(\htmlClass{t-scores}{\dfrac{\q_C\cdot\k_j}{\sqrt{d_k}}}+\htmlClass{t-mask}{\sym{mask}{m_j}}\right)$`,
   variance: String.raw`$\operatorname{Var}\bigl(\htmlClass{t-scores}{\q\cdot\k}\bigr)=\sum_{e}\operatorname{Var}(q_e k_e)=d_k\qquad\operatorname{Var}\left(\htmlClass{t-scaled}{\dfrac{\q\cdot\k}{\sqrt{d_k}}}\right)=1$`,
-  difference: String.raw`$\htmlClass{t-scores}{S}=\Q\K^{\top}=X\,W^Q\,{W^K}^{\top}X^{\top}$`,
-  decode: String.raw`$o_t=\htmlClass{t-softmax}{\operatorname{softmax}}\!\left(\dfrac{\htmlClass{t-scores}{\q_t\,\K_{0\dots t}^{\top}}}{\sqrt{d_k}}\right)\htmlClass{t-output}{\V_{0\dots t}}$`,
+  difference: String.raw`$\htmlClass{t-scores}{\sym{scores}{S}}=\Q\K^{\top}=\sym{token}{X}\,W^Q\,{W^K}^{\top}X^{\top}$`,
+  decode: String.raw`$\sym{output}{o_t}=\htmlClass{t-softmax}{\operatorname{softmax}}\!\left(\dfrac{\htmlClass{t-scores}{\q_t\,\K_{0\dots t}^{\top}}}{\sqrt{d_k}}\right)\htmlClass{t-output}{\V_{0\dots t}}$`,
   cacheMemory: String.raw`$2\,N\,H_{kv}\,d_k\,n\,B\,b$`,
-  causality: String.raw`$o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x_{t+1},\dots})=o_i(x_0,\dots,x_t,\,\htmlClass{t-future}{x'_{t+1},\dots})\quad\htmlClass{t-past}{i\le t}$`,
+  causality: String.raw`$\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{token}{x_{t+1}},\dots})=\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{replaced}{x'_{t+1}},\dots})\quad\htmlClass{t-past}{i\le \sym{cut}{t}}$`,
 } as const;
 
 export type FormulaId = keyof typeof formulae;

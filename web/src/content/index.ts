@@ -2,6 +2,8 @@ import { cache } from "./cache.ts";
 import { candidates, leak } from "./leak.ts";
 import { cost, costTerms } from "./cost.ts";
 import { formula } from "./formula.ts";
+import { glossary } from "./glossary.ts";
+import { symbols } from "./symbols.ts";
 import { explanations } from "./explanations.ts";
 import { termNames, terms } from "./formulae.ts";
 import { heads, headsTerms } from "./heads.ts";
@@ -51,7 +53,8 @@ export function everyText(): string[] {
     if (typeof value !== "object" || value === null) return [];
     return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
   };
-  return visit([
+  const written = Object.values(symbols).map((tex) => `$${tex}$`);
+  const texts = visit([
     lessons,
     candidates,
     headsTerms,
@@ -62,5 +65,7 @@ export function everyText(): string[] {
     ui,
     labels,
     explanations,
+    glossary,
   ]);
+  return [...texts, ...written];
 }

@@ -3,11 +3,11 @@ export interface Spot {
   col: number;
 }
 
-/** Where a key leads inside a matrix; undefined when it is no key of the matrix. */
+/** Where a key leads inside a matrix, row −1 and column −1 being its headers; undefined when it is no key of the matrix. */
 export function spotAfter(key: string, { row, col }: Spot, rows: number, cols: number): Spot | undefined {
   const inside = (spot: Spot): Spot => ({
-    row: Math.min(Math.max(spot.row, 0), rows - 1),
-    col: Math.min(Math.max(spot.col, 0), cols - 1),
+    row: Math.min(Math.max(spot.row, col < 0 ? 0 : -1), rows - 1),
+    col: Math.min(Math.max(spot.col, row < 0 ? 0 : -1), cols - 1),
   });
   switch (key) {
     case "ArrowUp":

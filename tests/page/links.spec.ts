@@ -1,5 +1,8 @@
 import fc from "fast-check";
 import { memoryChoices, modelDims } from "../../web/src/state/fields/cache.ts";
+import { costChoices } from "../../web/src/state/fields/cost.ts";
+import { headsDims, shapeDims } from "../../web/src/state/fields/heads.ts";
+import { hiddenSizes, thetas } from "../../web/src/state/fields/minimind.ts";
 import { temperatures } from "../../web/src/state/fields/lookup.ts";
 import { keyCounts, ties, widths } from "../../web/src/state/fields/scale.ts";
 import { defaults, type Inputs } from "../../web/src/state/inputs.ts";
@@ -58,6 +61,83 @@ const cache = fc.integer({ min: 3, max: 8 }).chain((generated) =>
   }),
 );
 
+const divisors = (dim: number) =>
+  Array.from({ length: dim }, (_, index) => index + 1).filter((count) => dim % count === 0);
+/** Numbers typed over in a matrix. */
+const typed = (rows: number, cols: number) =>
+  fc.uniqueArray(
+    fc.record({
+      row: fc.integer({ min: 0, max: rows - 1 }),
+      col: fc.integer({ min: 0, max: cols - 1 }),
+      value: number,
+    }),
+    { selector: ({ row, col }) => row * cols + col },
+  );
+
+const heads = fc
+  .record({ headsLength: fc.integer({ min: 2, max: 6 }), headsDim: fc.constantFrom(...headsDims) })
+  .chain(({ headsLength, headsDim }) =>
+    fc.constantFrom(...divisors(headsDim)).chain((headsCount) =>
+      fc.record({
+        headsLength: fc.constant(headsLength),
+        headsDim: fc.constant(headsDim),
+        headsCount: fc.constant(headsCount),
+        headsSeed: fc.integer({ min: 0, max: 9999 }),
+        headsTokens: typed(headsLength, headsDim),
+        headsSilent: fc.integer({ min: 0, max: headsCount - 1 }),
+      }),
+    ),
+  );
+
+const shapes = fc.constantFrom(...shapeDims).chain((shapeDim) =>
+  fc.record({
+    shapeBatch: fc.integer({ min: 1, max: 2 }),
+    shapeLength: fc.integer({ min: 1, max: 6 }),
+    shapeDim: fc.constant(shapeDim),
+    shapeHeads: fc.constantFrom(...divisors(shapeDim)),
+  }),
+);
+
+const minimind = fc
+  .record({ mmLength: fc.integer({ min: 2, max: 8 }), mmHidden: fc.constantFrom(...hiddenSizes) })
+  .chain(({ mmLength, mmHidden }) => {
+    const even = divisors(mmHidden).filter((count) => count <= 16 && (mmHidden / count) % 2 === 0);
+    return fc.constantFrom(...even).chain((mmHeads) =>
+      fc.record({
+        mmBatch: fc.integer({ min: 1, max: 2 }),
+        mmLength: fc.constant(mmLength),
+        mmHidden: fc.constant(mmHidden),
+        mmHeads: fc.constant(mmHeads),
+        mmKvHeads: fc.constantFrom(...divisors(mmHeads)),
+        mmSeed: fc.integer({ min: 0, max: 9999 }),
+        mmTokens: mmHidden <= 24 ? typed(mmLength, mmHidden) : fc.constant([]),
+        mmHead: fc.integer({ min: 0, max: mmHeads - 1 }),
+        mmPast: fc.integer({ min: 1, max: mmLength - 1 }),
+        mmKeep: bits(8),
+        mmPosition: fc.integer({ min: 0, max: mmLength - 1 }),
+        mmStart: fc.integer({ min: 0, max: 1000 }),
+        mmTheta: fc.constantFrom(...thetas),
+      }),
+    );
+  });
+
+const cost = fc
+  .record({ costDim: fc.constantFrom(...costChoices.costDim), costTokens: fc.integer({ min: 4, max: 8 }) })
+  .chain(({ costDim, costTokens }) =>
+    fc.record({
+      costLength: fc.constantFrom(...costChoices.costLength),
+      costDim: fc.constant(costDim),
+      costHeads: fc.constantFrom(...divisors(costDim).filter((count) => count <= 128)),
+      costLayers: fc.constantFrom(...costChoices.costLayers),
+      costBytes: fc.constantFrom(...costChoices.costBytes),
+      sweepDim: fc.constantFrom(...costChoices.sweepDim),
+      sweepWindow: fc.constantFrom(...costChoices.sweepWindow),
+      costTokens: fc.constant(costTokens),
+      costWindow: fc.integer({ min: 1, max: costTokens }),
+      costSeed: fc.integer({ min: 0, max: 9999 }),
+    }),
+  );
+
 const sequence = fc
   .record({ length: fc.integer({ min: 3, max: 10 }), dim: fc.constantFrom(2, 4, 6, 8) })
   .chain(({ length, dim }) =>
@@ -93,8 +173,8 @@ const links: fc.Arbitrary<Link> = fc.record({
   place: fc.constantFrom(...places),
   language: fc.constantFrom("zh", "en", undefined),
   inputs: fc
-    .tuple(matrices, lookup, scale, cache, sequence)
-    .map(([a, b, c, d, e]): Inputs => ({ ...a, ...b, ...c, ...d, ...e })),
+    .tuple(matrices, lookup, scale, cache, heads, shapes, minimind, cost, sequence)
+    .map(([a, b, c, d, e, f, g, h, i]): Inputs => ({ ...a, ...b, ...c, ...d, ...e, ...f, ...g, ...h, ...i })),
 });
 
 test("any state survives being written as a link and read again", () => {
@@ -148,6 +228,9 @@ const hostile: Readonly<Record<string, string>> = {
   "an odd head dimension": "?lesson=leak&step=tokens&dim=3",
   "a cut beyond the end": "?lesson=leak&step=replace&length=4&cut=9",
   "an edit outside the matrix": "?lesson=leak&step=tokens&length=4&tokens=9*0*1",
+  "heads that do not divide the width": "?lesson=heads&step=split&headsDim=6&headsCount=4",
+  "a width that makes odd heads": "?lesson=minimind&step=rope&mmHidden=8&mmHeads=8",
+  "a window wider than the sequence": "?lesson=cost&step=window&costTokens=4&costWindow=8",
   "a fault that nobody makes": "?lesson=leak&step=others&fault=toString",
   "a temperature of zero": "?lesson=lookup&step=soft&temperature=0",
   "a temperature that is not offered": "?lesson=lookup&step=soft&temperature=0.3",

@@ -5,6 +5,7 @@ import { minimindTerms } from "../../web/src/content/minimind.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
 import { glossary } from "../../web/src/content/glossary.ts";
 import { everyText, lessons } from "../../web/src/content/index.ts";
+import { costTerms } from "../../web/src/content/cost.ts";
 import { headsTerms } from "../../web/src/content/heads.ts";
 import { labels } from "../../web/src/content/labels.ts";
 import { candidates } from "../../web/src/content/leak.ts";
@@ -34,6 +35,7 @@ const all = [
   ...texts(candidates, "candidates"),
   ...texts(headsTerms, "headsTerms"),
   ...texts(minimindTerms, "minimindTerms"),
+  ...texts(costTerms, "costTerms"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),
@@ -68,7 +70,14 @@ test("both languages hold the same formulae and the same blanks to fill in", () 
 
 test("no text is unused", async () => {
   const code = await sources();
-  for (const [name, table] of Object.entries({ ui, labels, explanations, headsTerms, minimindTerms })) {
+  for (const [name, table] of Object.entries({
+    ui,
+    labels,
+    explanations,
+    headsTerms,
+    minimindTerms,
+    costTerms,
+  })) {
     for (const key of Object.keys(table)) {
       expect(new RegExp(`\\b${name}\\.${key}\\b`).test(code), `${name}.${key}`).toBe(true);
     }

@@ -75,7 +75,7 @@ function run(inputs: Inputs, matrices: Matrices): Passes {
 /** Columns under the head that they belong to. */
 function headColumns({ headsCount, headsDim }: Inputs): Symbol[] {
   const width = headsDim / headsCount;
-  return indices(headsDim).map((col) => ({ name: "h", index: Math.floor(col / width) }));
+  return indices(headsDim).map((col) => ({ name: "H", index: Math.floor(col / width) }));
 }
 
 /** [n, d] with a seam between heads. */

@@ -67,13 +67,13 @@ const rows = { query: queries, key: keys, value: (count: number) => symbols("v",
 type Kind = keyof typeof rows;
 
 const projections = {
-  query: { pass: "q_proj", weight: "q_proj.weight", label: labels.qProj, heads: "mmHeads", letter: "h" },
-  key: { pass: "k_proj", weight: "k_proj.weight", label: labels.kProj, heads: "mmKvHeads", letter: "g" },
-  value: { pass: "v_proj", weight: "v_proj.weight", label: labels.vProj, heads: "mmKvHeads", letter: "g" },
+  query: { pass: "q_proj", weight: "q_proj.weight", label: labels.qProj, heads: "mmHeads", letter: "H" },
+  key: { pass: "k_proj", weight: "k_proj.weight", label: labels.kProj, heads: "mmKvHeads", letter: "G" },
+  value: { pass: "v_proj", weight: "v_proj.weight", label: labels.vProj, heads: "mmKvHeads", letter: "G" },
 } as const;
 const kinds = Object.keys(projections) as Kind[];
 
-/** Columns under the head that they belong to: h of queries, g of keys and values. */
+/** Columns under the head that they belong to: H of queries, G of keys and values. */
 const headColumns = (heads: number, width: number, letter: string): Symbol[] =>
   indices(heads * width).map((col) => ({ name: letter, index: Math.floor(col / width) }));
 
@@ -738,7 +738,7 @@ function homeFigure(inputs: Inputs): Figure {
             label: labels.merged,
             data: merged,
             rows: outputs(mmLength),
-            cols: headColumns(mmHeads, headDim, "h"),
+            cols: headColumns(mmHeads, headDim, "H"),
           },
           (row, col) => ({
             segments: [

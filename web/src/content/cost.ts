@@ -1,4 +1,5 @@
 import type { Lesson } from "./lesson.ts";
+import { costQuestions } from "./questions/cost.ts";
 import type { Text } from "./text.ts";
 
 const operations = (...lit: readonly ("project" | "attend")[]) => ({ id: "operations", lit }) as const;
@@ -154,6 +155,7 @@ export const cost = {
       formulae: [{ id: "linear", lit: [] }],
     },
   ],
+  questions: costQuestions,
   seen: [
     {
       zh: "投影随 $n$ 增长，注意力随 $n^2$ 增长；谁是大头取决于 $n$ 和 $d$ 谁大。",

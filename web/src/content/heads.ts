@@ -1,4 +1,5 @@
 import type { Lesson } from "./lesson.ts";
+import { headsQuestions } from "./questions/heads.ts";
 import { same, type Text } from "./text.ts";
 
 const multiHead = (...lit: readonly ("concat" | "attend" | "mix")[]) => ({ id: "multiHead", lit }) as const;
@@ -202,6 +203,7 @@ export const heads = {
       at: undefined,
     },
   ],
+  questions: headsQuestions,
   seen: [
     {
       zh: "头是宽度的切分：每个头有全部 token，只有 $d/H$ 宽；切头、合头都不做计算。",

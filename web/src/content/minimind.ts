@@ -1,4 +1,5 @@
 import type { Lesson } from "./lesson.ts";
+import { minimindQuestions } from "./questions/minimind.ts";
 import { same, type Text } from "./text.ts";
 
 const masked = (...lit: readonly ("scores" | "scaled" | "mask" | "softmax" | "output")[]) =>
@@ -62,8 +63,8 @@ export const minimind = {
       title: { zh: "同一个 x，三种投影", en: "One x, three projections" },
       body: [
         {
-          zh: "`q_proj`、`k_proj`、`v_proj` 是三个没有偏置的线性层，输入都是同一个 `x`。查询有 $H_q$ 个头（列标 $h$），键和值只有 $H_{kv}$ 个（列标 $g$），所以后两个结果更窄：参数更少，要缓存的也更少。",
-          en: "`q_proj`, `k_proj` and `v_proj` are three linear layers without bias, all fed the same `x`. Queries have $H_q$ heads (columns $h$), keys and values only $H_{kv}$ (columns $g$), so the last two results are narrower: fewer parameters, and less to be cached.",
+          zh: "`q_proj`、`k_proj`、`v_proj` 是三个没有偏置的线性层，输入都是同一个 `x`。查询有 $H_q$ 个头（列标 $H$），键和值只有 $H_{kv}$ 个（列标 $G$），所以后两个结果更窄：参数更少，要缓存的也更少。",
+          en: "`q_proj`, `k_proj` and `v_proj` are three linear layers without bias, all fed the same `x`. Queries have $H_q$ heads (columns $H$), keys and values only $H_{kv}$ (columns $G$), so the last two results are narrower: fewer parameters, and less to be cached.",
         },
       ],
       task: {
@@ -329,6 +330,7 @@ export const minimind = {
       at: undefined,
     },
   ],
+  questions: minimindQuestions,
   seen: [
     {
       zh: "$\\Q$ 和 $\\K$ 决定看谁，$\\V$ 决定拿什么，softmax 决定拿多少，掩码决定不能看什么，`o_proj` 带着结果回到主干。",

@@ -73,6 +73,7 @@ test("every question has an answer by hand, and a step to stand at", () => {
 });
 
 test("the core takes the right answer and no other, and says why", async ({ page, site }) => {
+  test.slow();
   for (const { lesson, question, name } of all) {
     const [right = "", wrong = ""] = expected[name] ?? [];
     await open(page, site, addressOf({ lesson, step: question.step }));

@@ -191,9 +191,9 @@ export const sweepLengths = [64, 128, 256, 512, 1024, 2048];
 
 const kinds = ["full", "windowed", "linear"] as const;
 const looks = {
-  full: { line: "solid", mark: "circle" },
-  windowed: { line: "dashed", mark: "square", tone: 1 },
-  linear: { line: "solid", mark: "cross", tone: 1 },
+  full: { name: costTerms.full, line: "solid", mark: "circle" },
+  windowed: { name: costTerms.windowed, line: "dashed", mark: "square", tone: 1 },
+  linear: { name: costTerms.linear, line: "solid", mark: "cross", tone: 1 },
 } as const;
 
 const timesOf = (found: readonly AttentionTime[], kind: (typeof kinds)[number]) =>
@@ -204,7 +204,7 @@ export const timesPlot = (found: readonly AttentionTime[]): Plot => ({
   title: costTerms.timesTitle,
   x: { label: costTerms.lengthAxis, log: 2, from: sweepLengths[0] ?? 1, to: sweepLengths.at(-1) ?? 1 },
   y: { label: costTerms.timeAxis, log: 10, from: 0.1, to: 100 },
-  series: kinds.map((kind) => ({ name: costTerms[kind], points: timesOf(found, kind), ...looks[kind] })),
+  series: kinds.map((kind) => ({ ...looks[kind], points: timesOf(found, kind) })),
 });
 
 /** How fast the measured times grow, over the second half of the lengths, where a call's fixed cost is small. */
@@ -216,7 +216,7 @@ export function exponentsListing(found: readonly AttentionTime[]): Listing {
     rows: kinds.map((kind) => {
       const measured = slope(timesOf(found.slice(-3), kind));
       return [
-        textEntry(costTerms[kind]),
+        textEntry(looks[kind].name),
         measured === undefined ? textEntry(costTerms.notYet) : { kind: "number", value: measured },
         count(counted[kind]),
       ];

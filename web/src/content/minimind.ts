@@ -430,7 +430,6 @@ export const minimindTerms = {
   wrongLine: { zh: "虚线：读错了", en: "dashed: read from the wrong head" },
   halfPairs: { zh: "对半：$i$ 与 $i+E/2$", en: "Half-split: $i$ with $i+E/2$" },
   interleavedPairs: { zh: "交错：$2i$ 与 $2i+1$", en: "Interleaved: $2i$ with $2i+1$" },
-  pair: { zh: "分量 {a} 与 {b}", en: "components {a} and {b}" },
   pairTurned: {
     zh: "分量 {a} 与 {b}：从 ({ax}, {ay}) 转到 ({bx}, {by})",
     en: "components {a} and {b}: from ({ax}, {ay}) to ({bx}, {by})",

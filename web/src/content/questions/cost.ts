@@ -29,7 +29,7 @@ export const costQuestions = [
       sixteen: { zh: "16 倍", en: "Sixteen times" },
     },
     why: {
-      zh: "$d$ 从 512 到 1024，参数从 {before} 到 {after}；长度不在公式里。",
+      zh: "从 $d=512$ 到 1024，参数从 {before} 到 {after}；长度不在公式里。",
       en: "From $d=512$ to 1024, parameters go from {before} to {after}; length is not in the formula.",
     },
   },

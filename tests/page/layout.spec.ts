@@ -24,8 +24,8 @@ test.describe("on a phone", () => {
             }),
           ),
         }));
-        expect(overflow).toBeLessThanOrEqual(0);
-        expect(smallest).toBeGreaterThanOrEqual(40);
+        expect(overflow, place.step).toBeLessThanOrEqual(0);
+        expect(smallest, place.step).toBeGreaterThanOrEqual(40);
       }
     });
   }

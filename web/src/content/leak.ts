@@ -120,12 +120,29 @@ export const leak = {
       at: undefined,
     },
     {
-      id: "others",
-      title: { zh: "藏得更好的错误", en: "Faults that hide better" },
+      id: "gallery",
+      title: { zh: "一个个错误，排成一列", en: "Every fault in a row" },
       body: [
         {
-          zh: "下面每一个都是真实代码里会犯的错。选一个，先猜影响矩阵在哪里亮起来，再看。",
-          en: "Each of these is a mistake that real code makes. Choose one, guess where its influence matrix will light up, then look.",
+          zh: "下面每一个都是真实代码里会犯的错，每一个都在同一条序列上走完整套检查：改了什么，哪里动了，为什么。小图就是影响矩阵，行是被换掉的 token，列是输出；左下方亮起来的格子就是泄漏。",
+          en: "Each of these is a mistake that real code makes, and each goes through the whole check on the same sequence: what was changed, what moved, and why. The small picture is the influence matrix, replaced tokens down the side and outputs along the top; a cell lit below the diagonal is a leak.",
+        },
+      ],
+      task: {
+        zh: "把长度改成 4 或 8，看哪些错误在短序列里藏得住。",
+        en: "Set the length to 4, then to 8. Which faults stay hidden in a short sequence?",
+      },
+      formulae: [causality("past", "future")],
+      strip: "masked",
+      at: undefined,
+    },
+    {
+      id: "others",
+      title: { zh: "把一个看仔细", en: "One of them, closely" },
+      body: [
+        {
+          zh: "选一个错误，先猜影响矩阵在哪里亮起来，再看它的数字和每一条泄漏。",
+          en: "Choose a fault and guess where its influence matrix will light up. Then look at its numbers, and at every leak.",
         },
       ],
       formulae: [causality("past", "future")],

@@ -201,5 +201,18 @@ export const ui = {
   measure: { zh: "开始测量", en: "Measure" },
   stop: { zh: "停止", en: "Stop" },
   asTable: { zh: "看成表格", en: "As a table" },
+  changed: { zh: "改了什么", en: "Changed" },
+  movedOutputs: { zh: "动了什么", en: "Moved" },
+  movedFrom: {
+    zh: "从刀口 {cut} 起，共查出 {count} 次泄漏",
+    en: "from cut {cut} on; {count} leaks found",
+  },
+  why: { zh: "为什么", en: "Why" },
+  lookCloser: { zh: "看仔细", en: "Look closer" },
+  pictureClean: { zh: "影响矩阵：对角线左下方没有动静", en: "Influence matrix: nothing below the diagonal" },
+  pictureLeaks: {
+    zh: "影响矩阵：泄漏（被换的 token → 动了的输出）{pairs}",
+    en: "Influence matrix: leaks (token replaced → output moved) {pairs}",
+  },
   checking: { zh: "正在检查…", en: "Checking…" },
 } as const satisfies Record<string, Text>;

@@ -1,194 +1,70 @@
 import fc from "fast-check";
-import { memoryChoices, modelDims } from "../../web/src/state/fields/cache.ts";
-import { costChoices } from "../../web/src/state/fields/cost.ts";
-import { headsDims, shapeDims } from "../../web/src/state/fields/heads.ts";
-import { hiddenSizes, thetas } from "../../web/src/state/fields/minimind.ts";
-import { temperatures } from "../../web/src/state/fields/lookup.ts";
-import { keyCounts, ties, widths } from "../../web/src/state/fields/scale.ts";
-import { defaults, type Inputs } from "../../web/src/state/inputs.ts";
+import { candidates } from "../../web/src/content/leak.ts";
+import { ties } from "../../web/src/state/fields/scale.ts";
+import { codecOf, defaults, fitted, inputKeys, type Inputs, sameInput } from "../../web/src/state/inputs.ts";
 import { type Link, readLink, writeLink } from "../../web/src/state/url.ts";
 import { addressOf, cell, expect, numbersOf, open, places, test } from "./fixtures.ts";
 
 const number = fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
-const numbers = (length: number) => fc.array(number, { minLength: length, maxLength: length });
-const bits = (length: number) => fc.array(fc.boolean(), { minLength: length, maxLength: length });
+/** What inputs that are one of several may be: numbers, and every id that a text of the page stands under. */
+const choices = [
+  ...Array.from({ length: 10_000 }, (_, index) => String(index)),
+  ...Array.from({ length: 18 }, (_, power) => String(2 ** power)),
+  ...Array.from({ length: 100 }, (_, index) => String(index / 20)),
+  ...Object.keys(candidates),
+  ...ties,
+  ...places.map(({ step }) => step),
+];
 
-const matrices = fc.record({
-  q: numbers(8),
-  k: numbers(8),
-  v: numbers(8),
-  scores: numbers(4),
-  keep: bits(4),
-  mask: bits(16),
-  padding: bits(4),
-});
+/** What may be written for an input, by what it is at first; its codec decides whether that is a value. */
+function written(key: keyof Inputs): fc.Arbitrary<string> {
+  const initial = defaults[key];
+  if (typeof initial === "number" || typeof initial === "string") {
+    return fc.constantFrom(...choices.filter((text) => codecOf(key).read(text) !== undefined));
+  }
+  const edit = fc.tuple(fc.nat(9), fc.nat(9), number).map(([row, col, value]) => `${row}*${col}*${value}`);
+  if (initial.length === 0) return fc.array(edit, { maxLength: 9 }).map((edits) => edits.join("_"));
+  const { length } = initial;
+  return typeof initial[0] === "boolean"
+    ? fc.string({ unit: fc.constantFrom("0", "1"), minLength: length, maxLength: length })
+    : fc.array(number, { minLength: length, maxLength: length }).map((numbers) => numbers.join("_"));
+}
 
-const lookup = fc.record({
-  query: numbers(2),
-  keys: numbers(8),
-  values: numbers(8),
-  temperature: fc.constantFrom(...temperatures),
-  addW: numbers(8),
-  addU: numbers(8),
-  addB: numbers(4),
-  addV: numbers(4),
-  encoder: numbers(6),
-  decoder: numbers(10),
-});
-
-const scale = fc.record({
-  width: fc.constantFrom(...widths),
-  keyCount: fc.constantFrom(...keyCounts),
-  x: numbers(6),
-  wq: numbers(4),
-  wk: numbers(4),
-  wv: numbers(4),
-  tie: fc.constantFrom(...ties),
-});
-
-const cache = fc.integer({ min: 3, max: 8 }).chain((generated) =>
-  fc.record({
-    generated: fc.constant(generated),
-    position: fc.integer({ min: 1, max: generated - 1 }),
-    chunk: fc.integer({ min: 1, max: generated }),
-    modelDim: fc.constantFrom(...modelDims),
-    memoryLength: fc.constantFrom(...memoryChoices.memoryLength),
-    memoryLayers: fc.constantFrom(...memoryChoices.memoryLayers),
-    memoryKvHeads: fc.constantFrom(...memoryChoices.memoryKvHeads),
-    memoryHeadDim: fc.constantFrom(...memoryChoices.memoryHeadDim),
-    memoryBatch: fc.constantFrom(...memoryChoices.memoryBatch),
-    memoryBytes: fc.constantFrom(...memoryChoices.memoryBytes),
-  }),
-);
-
-const divisors = (dim: number) =>
-  Array.from({ length: dim }, (_, index) => index + 1).filter((count) => dim % count === 0);
-/** Numbers typed over in a matrix. */
-const typed = (rows: number, cols: number) =>
-  fc.uniqueArray(
-    fc.record({
-      row: fc.integer({ min: 0, max: rows - 1 }),
-      col: fc.integer({ min: 0, max: cols - 1 }),
-      value: number,
-    }),
-    { selector: ({ row, col }) => row * cols + col },
-  );
-
-const heads = fc
-  .record({ headsLength: fc.integer({ min: 2, max: 6 }), headsDim: fc.constantFrom(...headsDims) })
-  .chain(({ headsLength, headsDim }) =>
-    fc.constantFrom(...divisors(headsDim)).chain((headsCount) =>
-      fc.record({
-        headsLength: fc.constant(headsLength),
-        headsDim: fc.constant(headsDim),
-        headsCount: fc.constant(headsCount),
-        headsSeed: fc.integer({ min: 0, max: 9999 }),
-        headsTokens: typed(headsLength, headsDim),
-        headsSilent: fc.integer({ min: 0, max: headsCount - 1 }),
-      }),
-    ),
-  );
-
-const shapes = fc.constantFrom(...shapeDims).chain((shapeDim) =>
-  fc.record({
-    shapeBatch: fc.integer({ min: 1, max: 2 }),
-    shapeLength: fc.integer({ min: 1, max: 6 }),
-    shapeDim: fc.constant(shapeDim),
-    shapeHeads: fc.constantFrom(...divisors(shapeDim)),
-  }),
-);
-
-const minimind = fc
-  .record({ mmLength: fc.integer({ min: 2, max: 8 }), mmHidden: fc.constantFrom(...hiddenSizes) })
-  .chain(({ mmLength, mmHidden }) => {
-    const even = divisors(mmHidden).filter((count) => count <= 16 && (mmHidden / count) % 2 === 0);
-    return fc.constantFrom(...even).chain((mmHeads) =>
-      fc.record({
-        mmBatch: fc.integer({ min: 1, max: 2 }),
-        mmLength: fc.constant(mmLength),
-        mmHidden: fc.constant(mmHidden),
-        mmHeads: fc.constant(mmHeads),
-        mmKvHeads: fc.constantFrom(...divisors(mmHeads)),
-        mmSeed: fc.integer({ min: 0, max: 9999 }),
-        mmTokens: mmHidden <= 24 ? typed(mmLength, mmHidden) : fc.constant([]),
-        mmHead: fc.integer({ min: 0, max: mmHeads - 1 }),
-        mmPast: fc.integer({ min: 1, max: mmLength - 1 }),
-        mmKeep: bits(8),
-        mmPosition: fc.integer({ min: 0, max: mmLength - 1 }),
-        mmStart: fc.integer({ min: 0, max: 1000 }),
-        mmTheta: fc.constantFrom(...thetas),
-      }),
-    );
-  });
-
-const cost = fc
-  .record({ costDim: fc.constantFrom(...costChoices.costDim), costTokens: fc.integer({ min: 4, max: 8 }) })
-  .chain(({ costDim, costTokens }) =>
-    fc.record({
-      costLength: fc.constantFrom(...costChoices.costLength),
-      costDim: fc.constant(costDim),
-      costHeads: fc.constantFrom(...divisors(costDim).filter((count) => count <= 128)),
-      costLayers: fc.constantFrom(...costChoices.costLayers),
-      costBytes: fc.constantFrom(...costChoices.costBytes),
-      sweepDim: fc.constantFrom(...costChoices.sweepDim),
-      sweepWindow: fc.constantFrom(...costChoices.sweepWindow),
-      costTokens: fc.constant(costTokens),
-      costWindow: fc.integer({ min: 1, max: costTokens }),
-      costSeed: fc.integer({ min: 0, max: 9999 }),
-    }),
-  );
-
-const sequence = fc
-  .record({ length: fc.integer({ min: 3, max: 10 }), dim: fc.constantFrom(2, 4, 6, 8) })
-  .chain(({ length, dim }) =>
-    fc.record({
-      length: fc.constant(length),
-      dim: fc.constant(dim),
-      cut: fc.integer({ min: 0, max: length - 2 }),
-    }),
+const inputs: fc.Arbitrary<Inputs> = fc
+  .record(Object.fromEntries(inputKeys.map((key) => [key, written(key)])), { requiredKeys: [] })
+  .map((texts) =>
+    Object.entries(texts).reduce<Inputs>((all, [key, text]) => {
+      const value = codecOf(key as keyof Inputs).read(text ?? "");
+      return value === undefined ? all : { ...all, [key]: value };
+    }, defaults),
   )
-  .chain(({ length, dim, cut }) => {
-    const edits = (from: number) =>
-      fc.uniqueArray(
-        fc.record({
-          row: fc.integer({ min: from, max: length - 1 }),
-          col: fc.integer({ min: 0, max: dim - 1 }),
-          value: number,
-        }),
-        { selector: ({ row, col }) => row * dim + col },
-      );
-    return fc.record({
-      length: fc.constant(length),
-      dim: fc.constant(dim),
-      seed: fc.integer({ min: 0, max: 9999 }),
-      cut: fc.constant(cut),
-      tokens: edits(0),
-      future: edits(cut + 1),
-      fault: fc.constantFrom("block-leak" as const, "finite-sentinel" as const, "no-mask" as const),
-    });
-  });
+  .map(fitted);
 
 /** Any state that the page can be in. */
 const links: fc.Arbitrary<Link> = fc.record({
   place: fc.constantFrom(...places),
   language: fc.constantFrom("zh", "en", undefined),
-  inputs: fc
-    .tuple(matrices, lookup, scale, cache, heads, shapes, minimind, cost, sequence)
-    .map(([a, b, c, d, e, f, g, h, i]): Inputs => ({ ...a, ...b, ...c, ...d, ...e, ...f, ...g, ...h, ...i })),
+  embedded: fc.boolean(),
+  inputs,
 });
 
 test("any state survives being written as a link and read again", () => {
+  const changed = new Set<string>();
   fc.assert(
     fc.property(links, (link) => {
       const { link: read, understood } = readLink(writeLink(link));
       expect(understood).toBe(true);
       expect(read).toEqual(link);
+      for (const key of inputKeys) if (!sameInput(key, link.inputs, defaults)) changed.add(key);
     }),
+    { numRuns: 500 },
   );
+  // Nothing that a reader can change was left out.
+  expect([...changed].sort()).toEqual([...inputKeys].sort());
 });
 
 test("no link whatever throws, and what comes of it can be written again", () => {
-  const keys = ["lesson", "step", "lang", ...Object.keys(defaults)];
+  const keys = ["lesson", "step", "lang", "embed", ...Object.keys(defaults)];
   const query = fc
     .array(fc.tuple(fc.oneof(fc.constantFrom(...keys), fc.string()), fc.string({ unit: "binary" })))
     .map((pairs) => `?${new URLSearchParams(pairs).toString()}`);
@@ -202,9 +78,16 @@ test("no link whatever throws, and what comes of it can be written again", () =>
 
 test("a link with defaults is short, and only what was changed is in it", () => {
   const place = { lesson: "formula", step: "scores" } as const;
-  expect(writeLink({ place, inputs: defaults, language: undefined })).toBe("?lesson=formula&step=scores");
+  expect(writeLink({ place, inputs: defaults, language: undefined, embedded: false })).toBe(
+    "?lesson=formula&step=scores",
+  );
   expect(
-    writeLink({ place, inputs: { ...defaults, keep: [true, false, true, false] }, language: "zh" }),
+    writeLink({
+      place,
+      inputs: { ...defaults, keep: [true, false, true, false] },
+      language: "zh",
+      embedded: false,
+    }),
   ).toBe("?lesson=formula&step=scores&lang=zh&keep=1010");
 });
 
@@ -228,16 +111,17 @@ const hostile: Readonly<Record<string, string>> = {
   "an odd head dimension": "?lesson=leak&step=tokens&dim=3",
   "a cut beyond the end": "?lesson=leak&step=replace&length=4&cut=9",
   "an edit outside the matrix": "?lesson=leak&step=tokens&length=4&tokens=9*0*1",
+  "a fault that nobody makes": "?lesson=leak&step=others&fault=toString",
   "heads that do not divide the width": "?lesson=heads&step=split&headsDim=6&headsCount=4",
   "a width that makes odd heads": "?lesson=minimind&step=rope&mmHidden=8&mmHeads=8",
   "a window wider than the sequence": "?lesson=cost&step=window&costTokens=4&costWindow=8",
-  "a fault that nobody makes": "?lesson=leak&step=others&fault=toString",
   "a temperature of zero": "?lesson=lookup&step=soft&temperature=0",
   "a temperature that is not offered": "?lesson=lookup&step=soft&temperature=0.3",
   "a matrix that nobody shares": "?lesson=scale&step=merged&tie=valueOf",
   "a width without bounds": "?lesson=scale&step=saturation&width=1e9",
   "a position that is not generated": "?lesson=cache&step=row&generated=3&position=7",
   "a language that is not spoken here": "?lang=fr",
+  "something embedded that is no lesson": "?embed=page",
   "a broken escape": "?lesson=%E0%A4%A",
 };
 

@@ -124,9 +124,7 @@ test("Copy puts the program on the clipboard; refused, it is shown", async ({ pa
     navigator.clipboard.writeText = () => Promise.reject(new DOMException("no", "NotAllowedError"));
   });
   await page.getByRole("button", { name: "PyTorch", exact: true }).click();
-  await expect(page.getByRole("textbox", { name: /here is the program/ })).toHaveValue(
-    codeOf(program, "PyTorch"),
-  );
+  await expect(page.getByRole("textbox", { name: /here it is/ })).toHaveValue(codeOf(program, "PyTorch"));
 });
 
 test.describe("saved", () => {

@@ -72,9 +72,12 @@ export const ui = {
   copyAs: { zh: "复制为", en: "Copy as" },
   codeCopied: { zh: "{language} 程序已复制", en: "{language} program copied" },
   copyCodeByHand: {
-    zh: "浏览器不允许复制；请手动复制这段程序：",
-    en: "The browser does not allow copying; here is the program:",
+    zh: "浏览器不允许复制；请手动复制：",
+    en: "The browser does not allow copying; here it is:",
   },
+  embed: { zh: "嵌入网页", en: "Embed" },
+  embedCopied: { zh: "嵌入代码已复制", en: "Snippet copied" },
+  fullPage: { zh: "在 softlookup 中打开这一课", en: "Open this lesson in softlookup" },
   saveAs: { zh: "保存为", en: "Save as" },
   fileSaved: { zh: "{kind} 已保存", en: "{kind} saved" },
   notUnderstood: {

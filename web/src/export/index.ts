@@ -3,6 +3,7 @@ import { shownMatrices } from "./matrices.ts";
 import { toPng, toSvg } from "./picture.ts";
 
 export { codeOf } from "./code.ts";
+export { embedCode } from "./embed.ts";
 
 export type FileKind = "JSON" | "CSV" | "SVG" | "PNG";
 

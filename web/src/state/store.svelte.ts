@@ -12,6 +12,7 @@ class Store {
   place = $state.raw<Place>() as Place;
   inputs = $state.raw<Inputs>(defaults);
   language = $state.raw<Language | undefined>();
+  embedded = $state(false);
   /** False when part of the address made no sense. */
   understood = $state(true);
 
@@ -24,8 +25,8 @@ class Store {
   readonly lesson = $derived.by(() => lessons[this.place.lesson]);
   readonly step = $derived.by(() => stepAt(this.place));
   readonly index = $derived.by(() => placeIndex(this.place));
-  readonly previous = $derived.by(() => places[this.index - 1]);
-  readonly next = $derived.by(() => places[this.index + 1]);
+  readonly previous = $derived.by(() => this.#neighbour(-1));
+  readonly next = $derived.by(() => this.#neighbour(1));
   readonly search = $derived.by(() => this.linkTo(this.place));
 
   constructor(search: string) {
@@ -46,8 +47,8 @@ class Store {
   }
 
   /** The address of a place with the inputs as they are. */
-  linkTo(place: Place): string {
-    return writeLink({ place, inputs: this.inputs, language: this.language });
+  linkTo(place: Place, embedded = this.embedded): string {
+    return writeLink({ place, inputs: this.inputs, language: this.language, embedded });
   }
 
   go(place: Place): void {
@@ -111,11 +112,18 @@ class Store {
     this.commit();
   }
 
+  /** An embedded lesson ends with its last step. */
+  #neighbour(distance: number): Place | undefined {
+    const place = places[this.index + distance];
+    return this.embedded && place?.lesson !== this.place.lesson ? undefined : place;
+  }
+
   #read(search: string): void {
     const { link, understood } = readLink(search);
     this.place = link.place;
     this.inputs = link.inputs;
     this.language = link.language;
+    this.embedded = link.embedded;
     this.understood = understood;
   }
 

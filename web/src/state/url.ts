@@ -9,6 +9,8 @@ export interface Link {
   place: Place;
   inputs: Inputs;
   language: Language | undefined;
+  /** One lesson without the frame around it, to stand in another page. */
+  embedded: boolean;
 }
 
 /** More than the longest link that writeLink makes. */
@@ -16,13 +18,15 @@ const longest = 12000;
 
 const lessonCodec = choice(lessonIds);
 const languageCodec = choice(languages);
+const embedCodec = choice(["lesson"]);
 const firstStep = (lesson: LessonId): string => lessons[lesson].steps[0]?.id ?? "";
 
 const firstPlace: Place = { lesson: lessonIds[0], step: firstStep(lessonIds[0]) };
 
-export function writeLink({ place, inputs, language }: Link): string {
+export function writeLink({ place, inputs, language, embedded }: Link): string {
   const query = new URLSearchParams({ lesson: place.lesson, step: place.step });
   if (language !== undefined) query.set("lang", language);
+  if (embedded) query.set("embed", "lesson");
   const write = <Key extends keyof Inputs>(key: Key) => {
     if (!sameInput(key, inputs, defaults)) query.set(key, codecOf(key).write(inputs[key]));
   };
@@ -35,11 +39,11 @@ export function writeLink({ place, inputs, language }: Link): string {
  * `understood` is then false.
  */
 export function readLink(search: string): { link: Link; understood: boolean } {
-  const link: Link = { place: firstPlace, inputs: defaults, language: undefined };
+  const link: Link = { place: firstPlace, inputs: defaults, language: undefined, embedded: false };
   if (search.length > longest) return { link, understood: false };
 
   const query = new URLSearchParams(search);
-  const known = new Set<string>(["lesson", "step", "lang", ...inputKeys]);
+  const known = new Set<string>(["lesson", "step", "lang", "embed", ...inputKeys]);
   const keys = [...query.keys()];
   let understood = new Set(keys).size === keys.length && keys.every((key) => known.has(key));
 
@@ -58,6 +62,7 @@ export function readLink(search: string): { link: Link; understood: boolean } {
   const wanted = inputKeys.reduce<Inputs>((inputs, key) => ({ ...inputs, ...readInput(key) }), defaults);
   link.place = { lesson, step: read("step", choice(steps), firstStep(lesson)) };
   link.language = read("lang", languageCodec, undefined);
+  link.embedded = read("embed", embedCodec, undefined) !== undefined;
   link.inputs = fitted(wanted);
   return { link, understood: understood && sameInputs(wanted, link.inputs) };
 }

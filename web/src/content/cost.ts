@@ -104,8 +104,8 @@ export const cost = {
           en: "The length doubles again and again, and the real core is run against the clock: over all keys, over a sliding window, and as linear attention. It runs in a thread of its own and can be stopped at any time. The exponents are least-squares fits by the core over the measured points.",
         },
         {
-          zh: "短序列上，每次调用的固定开销会把指数压低；越长，越接近数出来的。",
-          en: "Over short sequences the fixed cost of a call holds the exponent down; the longer they are, the closer it comes to the count.",
+          zh: "短序列上，每次调用的固定开销会把指数压低；越长，越接近数出来的。滑窗的斜率还会告诉你，这个核心是真的跳过了窗外的键，还是算完才遮住。",
+          en: "Over short sequences the fixed cost of a call holds the exponent down; the longer they are, the closer it comes to the count. The window’s slope tells you one thing more: whether this core skips the keys outside of it, or computes them and then hides them.",
         },
       ],
       formulae: [operations("attend")],
@@ -166,8 +166,8 @@ export const cost = {
       en: "Four times the length, sixteen times the table, and not one parameter more.",
     },
     {
-      zh: "量出来的斜率向数出来的指数靠拢。",
-      en: "Measured slopes come close to the counted exponents.",
+      zh: "斜率是一把尺子：核心真正省下了哪部分活，量一量就知道。",
+      en: "A slope is a yardstick: what work a core really leaves out shows when it is measured.",
     },
     {
       zh: "滑窗少看，线性注意力换了函数；分块计算什么也不改，只是不留整张表。",

@@ -7,7 +7,7 @@ const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-cor
 
 /** What axe finds fault with, as readable lines. */
 export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeSource);
   const results = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run({
       resultTypes: ["violations"],

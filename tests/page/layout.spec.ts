@@ -8,7 +8,7 @@ test.describe("on a phone", () => {
       page,
       site,
     }) => {
-      test.slow();
+      test.setTimeout(places.length * 5000);
       for (const place of places) {
         await open(page, site, addressOf(place, language, "&length=10&dim=8"));
         await expect(

@@ -7,7 +7,8 @@ import {
   type Tensor,
 } from "softlookup";
 import { candidates, faults } from "../../web/src/content/leak.ts";
-import { addressOf, cell, expect, numbersOf, open, test } from "./fixtures.ts";
+import { ui } from "../../web/src/content/ui.ts";
+import { addressOf, cell, expect, numbersOf, open, settled, test } from "./fixtures.ts";
 
 const right = (x: Tensor) => scaledDotProductAttention(x, x, x, { causal: true }).output;
 const wrong = (name: "no-mask" | "mask-after-softmax") => (x: Tensor) => faultyAttention(name, x, x, x);
@@ -106,6 +107,47 @@ test("the full report: the right one is causal, both wrong ones leak at the firs
     if (name === "causal") expect(leaking).toEqual([]);
     else expect(leaking.length).toBeGreaterThan(0);
   }
+});
+
+test("every fault in a row: what was changed, what moved and why, as the whole check finds it", async ({
+  page,
+  site,
+}) => {
+  await open(page, site, at("gallery"));
+  await settled(page);
+  const shown = page.locator("[data-fault]");
+  expect(await shown.evaluateAll((items) => items.map((one) => (one as HTMLElement).dataset.fault))).toEqual([
+    ...faults,
+  ]);
+  // Two that need no second sequence and no heads, recomputed.
+  const { original } = sequences();
+  for (const name of ["finite-sentinel", "diagonal-minus-one"] as const) {
+    const report = await checkCausality((x: Tensor) => faultyAttention(name, x, x, x), {
+      data: original.data,
+      shape: [1, 6, 4],
+    });
+    const item = page.locator(`[data-fault=${name}]`);
+    await expect(item.locator("[data-verdict]")).toHaveAttribute("data-verdict", report.verdict);
+    const leaking = [...report.influence.data].filter(
+      (move, index) => move !== 0 && index % 6 < Math.floor(index / 6),
+    );
+    await expect(item.locator("svg .leak")).toHaveCount(leaking.length);
+    if (report.firstCut === null) await expect(item).toContainText(ui.none.en);
+    else {
+      await expect(item).toContainText(
+        ui.movedFrom.en
+          .replace("{cut}", String(report.firstCut))
+          .replace("{count}", String(report.leaks.length)),
+      );
+    }
+    await expect(item).toContainText(candidates[name].why.en.slice(0, 30));
+  }
+  await expect(page.locator("[data-fault=diagonal-minus-one] [data-verdict]")).toHaveAttribute(
+    "data-verdict",
+    "causal",
+  );
+  await page.locator("[data-fault=block-leak]").getByRole("button").click();
+  await expect(page).toHaveURL(/step=others.*fault=block-leak/);
 });
 
 test("every fault of the package is offered, explained and judged", async ({ page, site }) => {

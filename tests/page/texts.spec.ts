@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { chapter } from "../../web/src/content/chapter.ts";
+import { changes } from "../../web/src/content/changes.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
 import { minimindTerms } from "../../web/src/content/minimind.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
@@ -36,6 +37,7 @@ const all = [
   ...texts(headsTerms, "headsTerms"),
   ...texts(minimindTerms, "minimindTerms"),
   ...texts(costTerms, "costTerms"),
+  ...texts(changes, "changes"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),

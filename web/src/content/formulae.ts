@@ -37,7 +37,7 @@ export const formulae = {
   variance: String.raw`$\operatorname{Var}\bigl(\htmlClass{t-scores}{\q\cdot\k}\bigr)=\sum_{e}\operatorname{Var}(q_e k_e)=d_k\qquad\operatorname{Var}\left(\htmlClass{t-scaled}{\dfrac{\q\cdot\k}{\sqrt{d_k}}}\right)=1$`,
   difference: String.raw`$\htmlClass{t-scores}{\sym{scores}{S}}=\Q\K^{\top}=\sym{token}{X}\,W^Q\,{W^K}^{\top}X^{\top}$`,
   decode: String.raw`$\sym{output}{o_t}=\htmlClass{t-softmax}{\operatorname{softmax}}\!\left(\dfrac{\htmlClass{t-scores}{\q_t\,\K_{0\dots t}^{\top}}}{\sqrt{d_k}}\right)\htmlClass{t-output}{\V_{0\dots t}}$`,
-  cacheMemory: String.raw`$2\,N\,H_{kv}\,d_k\,n\,B\,b$`,
+  cacheMemory: String.raw`$2\,N\,\sym{head}{H_{kv}}\,d_k\,\sym{length}{n}\,\sym{batch}{B}\,b$`,
   causality: String.raw`$\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{token}{x_{t+1}},\dots})=\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{replaced}{x'_{t+1}},\dots})\quad\htmlClass{t-past}{i\le \sym{cut}{t}}$`,
 } as const;
 

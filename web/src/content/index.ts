@@ -1,4 +1,5 @@
 import { cache } from "./cache.ts";
+import { changes } from "./changes.ts";
 import { candidates, leak } from "./leak.ts";
 import { cost, costTerms } from "./cost.ts";
 import { formula } from "./formula.ts";
@@ -57,6 +58,7 @@ export function everyText(): string[] {
   const texts = visit([
     lessons,
     candidates,
+    changes,
     headsTerms,
     minimindTerms,
     costTerms,

@@ -9,5 +9,6 @@ export default defineConfig({
   reporter: "list",
   workers: 2,
   forbidOnly: true,
-  use: { ...devices["Desktop Chrome"], launchOptions },
+  // Where the page keeps itself for offline use is a test of its own.
+  use: { ...devices["Desktop Chrome"], launchOptions, serviceWorkers: "block" },
 });

@@ -26,7 +26,12 @@ export const test = base.extend<Options, { site: string }>({
   ],
   page: async ({ page, site, strict }, use) => {
     const problems: string[] = [];
-    page.on("console", (message) => problems.push(`${message.type()}: ${message.text()}`));
+    page.on("console", (message) => {
+      // Playwright's own word, where it keeps service workers away.
+      if (!message.text().startsWith("Service Worker registration blocked")) {
+        problems.push(`${message.type()}: ${message.text()}`);
+      }
+    });
     page.on("pageerror", (error) => problems.push(`uncaught: ${error.message}`));
     page.on("request", (request) => {
       if (!request.url().startsWith(site)) problems.push(`request: ${request.url()}`);

@@ -77,6 +77,17 @@ test.describe("theme", () => {
   });
 });
 
+test("a theme that was chosen is there before anything is painted", async ({ page, site }) => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.addInitScript(() => {
+    localStorage.setItem("softlookup.theme", "dark");
+  });
+  // The page without its program.
+  await page.route("**/*.js", (route) => route.fulfill({ body: "", contentType: "text/javascript" }));
+  await page.goto(site);
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});
+
 test("works where storage is refused", async ({ page, site }) => {
   await page.addInitScript(() => {
     Object.defineProperty(globalThis, "localStorage", {

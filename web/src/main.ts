@@ -1,7 +1,4 @@
-import "./styles/theme.css";
-import "./styles/base.css";
-import "./styles/matrix.css";
-import "./styles/figure.css";
+import "./styles/index.css";
 import { mount } from "svelte";
 import LoadFailure from "./view/LoadFailure.svelte";
 
@@ -13,7 +10,15 @@ try {
   const { default: App } = await import("./App.svelte");
   target.replaceChildren();
   mount(App, { target });
+  keepForOffline();
 } catch (error) {
   target.replaceChildren();
   mount(LoadFailure, { target, props: { reason: error instanceof Error ? error.message : String(error) } });
+}
+
+/** The page installs itself for when there is no network; in a frame it has no need to. */
+function keepForOffline(): void {
+  if (isSecureContext && "serviceWorker" in navigator && parent === window) {
+    void navigator.serviceWorker.register("./sw.js");
+  }
 }

@@ -22,10 +22,14 @@ class Preferences {
   #language = $state<Language>(storedChoice("language", languages) ?? browserLanguage());
   theme = $state<Theme>(storedChoice("theme", themes) ?? "auto");
   #systemDark = new MediaQuery("prefers-color-scheme: dark");
+  #printing = new MediaQuery("print");
 
   /** A link's language comes before the reader's. */
   readonly language = $derived(store.language ?? this.#language);
-  readonly dark = $derived(this.theme === "auto" ? this.#systemDark.current : this.theme === "dark");
+  /** Paper is always light. */
+  readonly dark = $derived(
+    !this.#printing.current && (this.theme === "auto" ? this.#systemDark.current : this.theme === "dark"),
+  );
 
   chooseLanguage(language: Language): void {
     this.#language = language;

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import type { Plugin } from "vite";
+
+const text = (source: string | Uint8Array) =>
+  typeof source === "string" ? source : new TextDecoder().decode(source);
+
+/** What a policy calls an inline script or style. */
+const hashOf = (content: string) => `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
+
+const contentsOf = (html: string, tag: "script" | "style") =>
+  [...html.matchAll(new RegExp(`<${tag}(?![^>]*\\ssrc=)[^>]*>(.*?)</${tag}>`, "gs"))].map(
+    ([, inner = ""]) => inner,
+  );
+
+/** The page's content security policy with its own inline scripts and styles allowed, each by its hash. */
+function allowInline(html: string): string {
+  const allow = (policy: string, directive: string, contents: readonly string[]) =>
+    policy.replace(new RegExp(`${directive} [^;]*`), (before) => [before, ...contents.map(hashOf)].join(" "));
+  return html.replace(
+    /(http-equiv="Content-Security-Policy"\s+content=")([^"]*)/,
+    (_, start: string, policy: string) => {
+      const withScripts = allow(policy, "script-src", contentsOf(html, "script"));
+      return start + allow(withScripts, "style-src", contentsOf(html, "style"));
+    },
+  );
+}
+
+/** Policy for the page as one file, where nothing comes from a server. */
+const policyOfOneFile =
+  "default-src 'none'; script-src 'wasm-unsafe-eval'; style-src 'self'; font-src data:; img-src data:; connect-src data:; worker-src blob:; base-uri 'none'; form-action 'none'";
+
+/** Puts the inline parts of index.html into its policy; `single` first takes everything else inline too. */
+export function html({ single }: { single: boolean }): Plugin {
+  return {
+    name: "softlookup-html",
+    enforce: "post",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (source) => (single ? source.replace("/main.ts", "/main.single.ts") : source),
+    },
+    generateBundle: {
+      order: "post", // after Vite’s own last changes
+      handler(_, bundle) {
+        const page = bundle["index.html"];
+        if (page?.type !== "asset") throw new Error("no index.html was built");
+        let built = text(page.source);
+        if (single) {
+          for (const [name, file] of Object.entries(bundle)) {
+            if (file === page) continue;
+            const [tag, open, close, content] =
+              file.type === "chunk"
+                ? [
+                    `<script[^>]*src="./${name}"[^>]*></script>`,
+                    '<script type="module">',
+                    "</script>",
+                    file.code,
+                  ]
+                : [
+                    `<link rel="stylesheet"[^>]*href="./${name}"[^>]*>`,
+                    "<style>",
+                    "</style>",
+                    text(file.source),
+                  ];
+            const inline = `${open}${content.replaceAll("</script", "<\\/script")}${close}`;
+            built = built.replace(new RegExp(tag), () => inline);
+            Reflect.deleteProperty(bundle, name);
+          }
+          // The module runs where it stands, so it comes last.
+          const module = /<script type="module">.*?<\/script>/s.exec(built)?.[0] ?? "";
+          built = built.replace(module, "").replace("</body>", () => `${module}</body>`);
+          built = built
+            .replace(/<link rel="(manifest|icon|apple-touch-icon)"[^>]*>\s*/g, "")
+            .replace(/(http-equiv="Content-Security-Policy"\s+content=")[^"]*/, `$1${policyOfOneFile}`);
+          page.fileName = "softlookup.html";
+        }
+        page.source = allowInline(built);
+      },
+    },
+  };
+}

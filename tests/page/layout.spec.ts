@@ -11,10 +11,9 @@ test.describe("on a phone", () => {
       test.setTimeout(places.length * 5000);
       for (const place of places) {
         await open(page, site, addressOf(place, language, "&length=10&dim=8"));
-        await expect(
-          page.locator("[data-grid] td, [data-listing] td, [data-plot] svg").first(),
-        ).toBeVisible();
         await settled(page, language);
+        const shown = "[data-grid] td, [data-listing] td, [data-plot] svg, [data-printout], [data-bytes]";
+        await expect(page.locator(shown).first()).toBeVisible();
         const { overflow, smallest } = await page.evaluate(() => ({
           overflow: document.documentElement.scrollWidth - innerWidth,
           smallest: Math.min(

@@ -615,6 +615,7 @@ export function lookupPlots(step: string, inputs: Inputs): readonly Plot[] {
         title: ui.weightsByTemperature,
         x: { label: ui.temperature, log: 10 },
         y: { label: ui.weight, from: 0, to: 1 },
+        here: inputs.temperature,
         series: looks.map((look, entry) => ({
           ...look,
           name: ui.weightOf,

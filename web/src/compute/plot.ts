@@ -31,4 +31,6 @@ export interface Plot {
   x: Axis;
   y: Axis;
   series: readonly Series[];
+  /** Where the setting in force stands on the x axis. */
+  here?: number;
 }

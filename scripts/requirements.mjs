@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findChromium } from "./chromium.mjs";
+import { findFirefox } from "./firefox.mjs";
 import { which } from "./which.mjs";
 
 const ask = (command, ...args) => spawnSync(command, args, { encoding: "utf8" }).stdout ?? "";
@@ -170,6 +171,16 @@ export const requirements = [
     brew: "chromium",
     conda: "—",
     otherwise: "Chromium: any Chrome, its path in SOFTLOOKUP_CHROMIUM",
+  },
+  {
+    name: "Firefox",
+    use: "page tests",
+    purpose: "test",
+    problem: () => (findFirefox() ? null : MISSING),
+    apt: "firefox-esr",
+    brew: "firefox",
+    conda: "firefox",
+    otherwise: "Firefox: its path in SOFTLOOKUP_FIREFOX",
   },
   {
     name: "NumPy",

@@ -3,6 +3,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, resolve, sep } from "node:path";
+import { createGzip } from "node:zlib";
 
 const types = {
   ".css": "text/css; charset=utf-8",
@@ -36,24 +37,27 @@ function fileOf(folder, base, url) {
 }
 
 /**
- * Serves a folder under the path `base`; port 0 takes a free one. Resolves when it listens.
+ * Serves a folder under the path `base`; port 0 takes a free one; `gzip` as a public server would. Resolves
+ * when it listens.
  * @returns {Promise<{ url: string, close: () => Promise<void> }>}
  */
-export function serve(folder, { port = 0, base = "/", headers = {} } = {}) {
+export function serve(folder, { port = 0, base = "/", headers = {}, gzip = false } = {}) {
   const server = createServer(({ method, url }, response) => {
     const file = fileOf(folder, base, url);
     if (!file || !["GET", "HEAD"].includes(method)) {
       response.writeHead(file ? 405 : 404, headers).end();
       return;
     }
+    const smaller = gzip && !/\.(png|woff2?)$/.test(file);
     response.writeHead(200, {
       "content-type": types[extname(file)] ?? "application/octet-stream",
-      "content-length": statSync(file).size,
+      ...(smaller ? { "content-encoding": "gzip" } : { "content-length": statSync(file).size }),
       "cache-control": "no-cache",
       "x-content-type-options": "nosniff",
       ...headers,
     });
     if (method === "HEAD") response.end();
+    else if (smaller) createReadStream(file).pipe(createGzip()).pipe(response);
     else createReadStream(file).pipe(response);
   });
   return new Promise((done, failed) => {

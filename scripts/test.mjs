@@ -78,6 +78,7 @@ const parts = {
   "js-node": () => vitest("node"),
   "js-chromium": () => vitest("browser"),
   page: playwright,
+  firefox: () => nodeTest("firefox.tap", "tests/firefox", /\.test\.mjs$/),
   package: () => nodeTest("package.tap", "tests/package", /\.test\.mjs$/),
   mutations,
   size: () =>

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Plugin } from "vite";
+import type { Plugin, Rolldown } from "vite";
 
 const text = (source: string | Uint8Array) =>
   typeof source === "string" ? source : new TextDecoder().decode(source);
@@ -28,6 +28,24 @@ function allowInline(html: string): string {
 /** Policy for the page as one file, where nothing comes from a server. */
 const policyOfOneFile =
   "default-src 'none'; script-src 'wasm-unsafe-eval'; style-src 'self'; font-src data:; img-src data:; connect-src data:; worker-src blob:; base-uri 'none'; form-action 'none'";
+
+/** Everything that the first lesson waits for, asked for at once instead of one after the other. */
+function preloads(bundle: Rolldown.OutputBundle): string {
+  const chunks = new Set<string>();
+  const visit = (name: string) => {
+    const chunk = bundle[name];
+    if (chunk?.type !== "chunk" || chunks.has(name)) return;
+    chunks.add(name);
+    chunk.imports.forEach(visit);
+  };
+  const names = Object.keys(bundle);
+  names.filter((name) => /\/(index|App)-[^/]+\.js$/.test(name)).forEach(visit);
+  const binaries = names.filter((name) => name.endsWith(".wasm"));
+  return [
+    ...[...chunks].map((name) => `<link rel="modulepreload" crossorigin href="./${name}">`),
+    ...binaries.map((name) => `<link rel="preload" as="fetch" crossorigin href="./${name}">`),
+  ].join("\n    ");
+}
 
 /** Puts the inline parts of index.html into its policy; `single` first takes everything else inline too. */
 export function html({ single }: { single: boolean }): Plugin {
@@ -72,7 +90,7 @@ export function html({ single }: { single: boolean }): Plugin {
             .replace(/<link rel="(manifest|icon|apple-touch-icon)"[^>]*>\s*/g, "")
             .replace(/(http-equiv="Content-Security-Policy"\s+content=")[^"]*/, `$1${policyOfOneFile}`);
           page.fileName = "softlookup.html";
-        }
+        } else built = built.replace("</title>", `</title>\n    ${preloads(bundle)}`);
         page.source = allowInline(built);
       },
     },

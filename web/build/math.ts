@@ -1,4 +1,5 @@
 import katex from "katex";
+import subset from "subset-font";
 import type { Plugin } from "vite";
 
 /** A formula inside a text: $…$. */
@@ -28,6 +29,8 @@ const faces: readonly (readonly [face: string, classes: RegExp])[] = [
   ["KaTeX_Size3 normal 400", /delimsizing size3/],
   ["KaTeX_Size4 normal 400", /delimsizing size4|delim-size4/],
 ];
+
+const ascii = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
 
 function texOf(sources: readonly string[]): Set<string> {
   const found = new Set<string>();
@@ -86,6 +89,14 @@ export function math(sources: readonly string[]): Plugin {
         return `import "katex/dist/katex.css"; import "virtual:math.css"; export default ${JSON.stringify(rendered)};`;
       }
       return id === "\0virtual:math.css" ? css.join("\n") : undefined;
+    },
+    /** The fonts shrink to the characters of the formulae, and those that components set in them. */
+    async generateBundle(_, bundle) {
+      const characters = html.replace(/<[^>]*>/g, "") + ascii + "Σσ′·×÷−+≈≤≥→∞√";
+      for (const file of Object.values(bundle)) {
+        if (file.type !== "asset" || !/KaTeX_.*\.woff2$/.test(file.fileName)) continue;
+        file.source = await subset(Buffer.from(file.source), characters, { targetFormat: "woff2" });
+      }
     },
     transform(code, id) {
       if (!id.endsWith("katex/dist/katex.css")) return undefined;

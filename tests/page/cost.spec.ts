@@ -123,7 +123,7 @@ test("the peak: with the table the core’s memory holds at least the table", as
     expect(withTable).toBeGreaterThanOrEqual(table);
     expect(withoutTable).toBeLessThanOrEqual(withTable);
   }
-  expect(rows.at(-1)?.[2]).toBe((3072 * 3072 * 4) / 2 ** 20);
+  expect(rows.at(-1)?.[2]).toBe((2048 * 2048 * 4) / 2 ** 20);
 });
 
 test("the window’s mask, its rows counted; at W = n it is the causal mask", async ({ page, site }) => {

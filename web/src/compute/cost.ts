@@ -224,7 +224,7 @@ export function exponentsListing(found: readonly AttentionTime[]): Listing {
   };
 }
 
-export const peakLengths = [256, 512, 1024, 2048, 3072];
+export const peakLengths = [256, 512, 1024, 1536, 2048];
 
 const mebibytes = (bytes: number) => bytes / 2 ** 20;
 

@@ -311,6 +311,10 @@ val sum_rows(const val& x) { return from_array(row_sums(to_array(x, "x"))); }
 
 val entropies_of_rows(const val& x) { return from_array(row_entropies(to_array(x, "x"))); }
 
+val exponent_of_growth(const val& sizes, const val& values) {
+  return val(growth_exponent(to_array(sizes, "sizes"), to_array(values, "values")));
+}
+
 val normal_numbers(const val& shape_in, const val& seed) {
   const auto shape = to_sizes(shape_in, "shape");
   require_addressable(shape, "shape");

@@ -43,6 +43,7 @@ val trace_softmax_then_mask(const val& scores, const val& options);
 
 val sum_rows(const val& x);
 val entropies_of_rows(const val& x);
+val exponent_of_growth(const val& sizes, const val& values);
 val normal_numbers(const val& shape, const val& seed);
 val moments_of(const val& x);
 val theory_of_dot_products(const val& head_dim, const val& samples);

@@ -60,6 +60,7 @@ EMSCRIPTEN_BINDINGS(softlookup) {
   function("traceSoftmaxThenMask", &Guarded<trace_softmax_then_mask>::call);
   function("sumRows", &Guarded<sum_rows>::call);
   function("entropiesOfRows", &Guarded<entropies_of_rows>::call);
+  function("exponentOfGrowth", &Guarded<exponent_of_growth>::call);
   function("normalNumbers", &Guarded<normal_numbers>::call);
   function("momentsOf", &Guarded<moments_of>::call);
   function("theoryOfDotProducts", &Guarded<theory_of_dot_products>::call);

@@ -62,4 +62,31 @@ NdArray row_entropies(const NdArray& p) {
       p, [](double value) { return value == 0 ? 0 : -value * std::log(value) / std::log(2.0); });
 }
 
+double growth_exponent(const NdArray& sizes, const NdArray& values) {
+  const auto log_of = [](const NdArray& x, std::size_t i) {
+    const auto value = static_cast<double>(x.data()[i]);
+    if (!(value > 0)) {
+      throw Error(ErrorCode::OPTION, {"sizes and values must be above 0"});
+    }
+    return std::log(value);
+  };
+  const std::size_t count = sizes.size();
+  double squares = 0;
+  double products = 0;
+  // over all pairs, which needs no means
+  for (std::size_t i = 0; i < count && count == values.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double dx = log_of(sizes, i) - log_of(sizes, j);
+      squares += dx * dx;
+      products += dx * (log_of(values, i) - log_of(values, j));
+    }
+  }
+  if (squares == 0) {
+    throw Error(ErrorCode::SHAPE,
+                {"sizes ", shape_text(sizes.shape()), ", values ", shape_text(values.shape()),
+                 ": expected as many, and two different sizes at least"});
+  }
+  return products / squares;
+}
+
 }  // namespace softlookup

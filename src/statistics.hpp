@@ -30,4 +30,9 @@ NdArray row_sums(const NdArray& x);
 /// Shannon entropy of the last axis in bits, -sum p log2 p with 0 log2 0 = 0.
 NdArray row_entropies(const NdArray& p);
 
+/// The p of values growing as sizes^p: the slope of ln values over ln sizes by least squares.
+/// Throws SHAPE for lengths that differ or fewer than two different sizes, OPTION for a number not
+/// above 0.
+double growth_exponent(const NdArray& sizes, const NdArray& values);
+
 }  // namespace softlookup

@@ -30,6 +30,7 @@ export const {
   linearAttention,
   rowSums,
   rowEntropies,
+  growthExponent,
   randomNormal,
   moments,
   dotProductMoments,

@@ -140,6 +140,7 @@ export interface Raw {
   traceSoftmaxThenMask(scores: RawTensor, options: RawOptions): Answer<Trace>;
   sumRows(x: RawTensor): Answer<Tensor>;
   entropiesOfRows(x: RawTensor): Answer<Tensor>;
+  exponentOfGrowth(sizes: RawTensor, values: RawTensor): Answer<number>;
   normalNumbers(shape: unknown, seed: unknown): Answer<Tensor>;
   momentsOf(x: RawTensor): Answer<MomentSummary>;
   theoryOfDotProducts(headDim: unknown, samples: unknown): Answer<DotProductMoments>;

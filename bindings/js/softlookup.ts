@@ -47,6 +47,8 @@ export function softlookupOver(raw: Raw): Softlookup {
     onnx: onnxOver(raw),
     rowSums: (x) => unwrap(raw.sumRows(toRawTensor(x, "x"))),
     rowEntropies: (x) => unwrap(raw.entropiesOfRows(toRawTensor(x, "x"))),
+    growthExponent: (sizes, values) =>
+      unwrap(raw.exponentOfGrowth(toRawTensor(sizes, "sizes"), toRawTensor(values, "values"))),
     randomNormal: (shape, seed) => unwrap(raw.normalNumbers(shape, seed)),
     moments: (x) => unwrap(raw.momentsOf(toRawTensor(x, "x"))),
     dotProductMoments: (headDim, samples) => unwrap(raw.theoryOfDotProducts(headDim, samples)),

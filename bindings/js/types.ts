@@ -808,6 +808,8 @@ export interface Softlookup {
   rowSums(x: TensorLike): Tensor;
   /** Shannon entropy in bits of weights over the last axis. */
   rowEntropies(x: TensorLike): Tensor;
+  /** The p of values that grow as sizes^p, by least squares over logarithms. @throws AttentionError SHAPE, OPTION, DTYPE */
+  growthExponent(sizes: TensorLike, values: TensorLike): number;
   /** Independent normal numbers, the same for the same seed on every machine. */
   randomNormal(shape: readonly number[], seed: number): Tensor;
   /** Moments of all elements. */

@@ -359,6 +359,15 @@ TEST_CASE("error: faults, statistics and comparisons") {
   CHECK(refusal(ErrorCode::SHAPE, {"x [2, 0]"}, [] { moments(nd_array({2, 0}, {})); }) == "");
   CHECK(refusal(ErrorCode::RANK, {"x []"}, [] { row_sums(nd_array({}, {1})); }) == "");
   CHECK(refusal(ErrorCode::RANK, {"x []"}, [] { row_entropies(nd_array({}, {1})); }) == "");
+  CHECK(refusal(ErrorCode::SHAPE, {"sizes [2]", "values [1]"}, [] {
+          growth_exponent(nd_array({2}, {1, 2}), nd_array({1}, {1}));
+        }) == "");
+  CHECK(refusal(ErrorCode::SHAPE, {"two different sizes"}, [] {
+          growth_exponent(nd_array({2}, {3, 3}), nd_array({2}, {1, 2}));
+        }) == "");
+  CHECK(refusal(ErrorCode::OPTION, {"above 0"}, [] {
+          growth_exponent(nd_array({2}, {1, 2}), nd_array({2}, {1, 0}));
+        }) == "");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<std::pair<double, double>> impossible = {
       {0, 1}, {-1, 1}, {nan, 1}, {1, 0}, {1, nan}};

@@ -127,6 +127,13 @@ TEST_CASE("row entropies: nats for bits, NaN for a weight of 0, or a wrong axis"
                  list({2, 1.5, 0}), kExact) == "");
 }
 
+TEST_CASE("growth: the exponent of a power law, and of one with an outlier") {
+  // 3 n^2 over unequal steps; then ln y = 0, 1, 4 ln 2 over ln x = 0, 1, 2 ln 2: slope 2
+  CHECK(std::abs(growth_exponent(nd_array({3}, {1, 2, 16}), nd_array({3}, {3, 12, 768})) - 2) <
+        1e-12);
+  CHECK(std::abs(growth_exponent(nd_array({3}, {1, 2, 4}), nd_array({3}, {1, 2, 16})) - 2) < 1e-12);
+}
+
 TEST_CASE("row sums: over the wrong axis") {
   CHECK(mismatch(numbers(row_sums(nd_array({2, 3}, {1, 2, 3, 4, 5, 6}))), list({6, 15}), kExact) ==
         "");

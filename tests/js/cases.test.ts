@@ -17,6 +17,7 @@ import {
   rmsNorm,
   rope,
   ropeTable,
+  growthExponent,
   rowEntropies,
   rowSums,
   scaledDotProductAttention,
@@ -1282,4 +1283,9 @@ describe("no fast-math in the shipped binary", () => {
     });
     expectClose(output.data, [1, NaN], byHand);
   });
+});
+
+test("the exponent of a growth: 3n² over unequal steps, and a line through 0, 1, 4 over 0, 1, 2 by hand", () => {
+  expect(growthExponent([1, 2, 16], [3, 12, 768])).toBeCloseTo(2, 12);
+  expect(growthExponent([1, 2, 4], [1, 2, 16])).toBeCloseTo(2, 12);
 });

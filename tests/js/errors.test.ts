@@ -13,6 +13,7 @@ import {
   mergeHeads,
   moments,
   randomNormal,
+  growthExponent,
   rowEntropies,
   rowSums,
   scaledDotProductAttention,
@@ -367,11 +368,12 @@ describe("tensors", () => {
 
 describe("small tools", () => {
   const control = () => expectTensor(rowSums([[1, 2]]), [1], [3]);
-  const [split, merge, sums, entropies, normal] = [
+  const [split, merge, sums, entropies, growth, normal] = [
     untyped(splitHeads),
     untyped(mergeHeads),
     untyped(rowSums),
     untyped(rowEntropies),
+    untyped(growthExponent),
     untyped(randomNormal),
   ];
   const [momentsOf, theory, attend] = [
@@ -402,6 +404,16 @@ describe("small tools", () => {
       ["rowSums, x: a bare number", () => sums(1), "RANK", /^x \[\]/],
       ["rowEntropies, x: null", () => entropies(null), "DTYPE", /^x\b/],
       ["rowEntropies, x: a bare number", () => entropies(1), "RANK", /^x \[\]/],
+      ["growthExponent, sizes: null", () => growth(null, [1]), "DTYPE", /^sizes\b/],
+      ["growthExponent, values: text", () => growth([1, 2], "x"), "DTYPE", /^values\b/],
+      [
+        "growthExponent: lengths that differ",
+        () => growth([1, 2], [1]),
+        "SHAPE",
+        /sizes \[2\], values \[1\]/,
+      ],
+      ["growthExponent: one size only", () => growth([3, 3], [1, 2]), "SHAPE", /two different sizes/],
+      ["growthExponent: a value of 0", () => growth([1, 2], [0, 1]), "OPTION", /above 0/],
       ["randomNormal, shape: missing", () => normal(), "OPTION", /shape/],
       ["randomNormal, shape: a number", () => normal(3, 1), "OPTION", /shape/],
       ...sizesThatAreNone.map(([name, value]): Case => [

@@ -70,8 +70,10 @@ const toNumber = (text: string | null) => Number((text ?? "NaN").replace("−", 
 
 /** The exact numbers of a matrix on the page, row by row. */
 export async function numbersOf(page: Page | Locator, grid: string): Promise<number[]> {
-  const cells = await page.locator(`[data-grid="${grid}"] td[data-value]`).all();
-  return Promise.all(cells.map(async (one) => toNumber(await one.getAttribute("data-value"))));
+  const texts = await page
+    .locator(`[data-grid="${grid}"] td[data-value]`)
+    .evaluateAll((cells) => cells.map((one) => one.getAttribute("data-value")));
+  return texts.map(toNumber);
 }
 
 /** Numbers that agree to within a tolerance, infinities exactly. */

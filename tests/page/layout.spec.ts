@@ -12,6 +12,9 @@ test.describe("on a phone", () => {
       for (const place of places) {
         await open(page, site, addressOf(place, language, "&length=10&dim=8"));
         await settled(page, language);
+        const shown =
+          "[data-grid] td, [data-listing] td, [data-plot] svg, [data-printout], [data-bytes], [data-fault]";
+        await expect(page.locator(shown).first()).toBeVisible();
         const { overflow, smallest } = await page.evaluate(() => ({
           overflow: document.documentElement.scrollWidth - innerWidth,
           smallest: Math.min(

@@ -32,6 +32,24 @@ const expected: Readonly<Record<string, readonly [right: string, wrong: string]>
   "leak.late-zeros": ["move", "still"],
   "leak.one-cut": ["missed", "caught"],
   "leak.shifted": ["2.3", "2.2"],
+  "heads.own-columns": ["2", "8"],
+  "heads.unnoticed": ["numbers", "error"],
+  "heads.head-width": ["64", "768"],
+  "heads.which-is-larger": ["same", "many"],
+  "minimind.rows-reached": ["4", "1"],
+  "minimind.values-doubled": ["same", "sharper"],
+  "minimind.blended": ["3", "4"],
+  "minimind.what-is-cached": ["turned", "normed"],
+  "minimind.which-cell": ["3.1", "1.3"],
+  "minimind.next-token": ["yes", "no"],
+  "minimind.keys-instead": ["no", "yes"],
+  "minimind.home-width": ["16", "64"],
+  "minimind.lab-b": ["48", "96"],
+  "cost.matrix-2k": ["8", "4"],
+  "cost.wider": ["four", "sixteen"],
+  "cost.crossing": ["small", "large"],
+  "cost.pairs-seen": ["34", "40"],
+  "cost.same-function": ["other", "same"],
 };
 
 const all = Object.values(lessons).flatMap(({ id, questions = [] }) =>
@@ -55,6 +73,7 @@ test("every question has an answer by hand, and a step to stand at", () => {
 });
 
 test("the core takes the right answer and no other, and says why", async ({ page, site }) => {
+  test.slow();
   for (const { lesson, question, name } of all) {
     const [right = "", wrong = ""] = expected[name] ?? [];
     await open(page, site, addressOf({ lesson, step: question.step }));

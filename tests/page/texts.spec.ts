@@ -2,9 +2,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { chapter } from "../../web/src/content/chapter.ts";
 import { changes } from "../../web/src/content/changes.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
+import { minimindTerms } from "../../web/src/content/minimind.ts";
 import { termNames } from "../../web/src/content/formulae.ts";
 import { glossary } from "../../web/src/content/glossary.ts";
 import { everyText, lessons } from "../../web/src/content/index.ts";
+import { costTerms } from "../../web/src/content/cost.ts";
+import { headsTerms } from "../../web/src/content/heads.ts";
 import { labels } from "../../web/src/content/labels.ts";
 import { candidates } from "../../web/src/content/leak.ts";
 import { languages, type Text } from "../../web/src/content/text.ts";
@@ -31,6 +34,9 @@ function texts(value: unknown, path: string): [string, Partial<Text>][] {
 const all = [
   ...texts(lessons, "lessons"),
   ...texts(candidates, "candidates"),
+  ...texts(headsTerms, "headsTerms"),
+  ...texts(minimindTerms, "minimindTerms"),
+  ...texts(costTerms, "costTerms"),
   ...texts(changes, "changes"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
@@ -66,7 +72,14 @@ test("both languages hold the same formulae and the same blanks to fill in", () 
 
 test("no text is unused", async () => {
   const code = await sources();
-  for (const [name, table] of Object.entries({ ui, labels, explanations })) {
+  for (const [name, table] of Object.entries({
+    ui,
+    labels,
+    explanations,
+    headsTerms,
+    minimindTerms,
+    costTerms,
+  })) {
     for (const key of Object.keys(table)) {
       expect(new RegExp(`\\b${name}\\.${key}\\b`).test(code), `${name}.${key}`).toBe(true);
     }

@@ -21,8 +21,12 @@ export function rounded(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e4) return trueMinus(value.toExponential(1));
   const fixed = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : decimals);
-  return Number(fixed) === 0 ? fixed.replace("-", "") : trueMinus(fixed);
+  // Not zero, however small.
+  return trueMinus(Number(fixed) === 0 ? value.toExponential(0) : fixed);
 }
+
+/** A whole number, its digits in groups of three. */
+export const grouped = (value: number): string => value.toLocaleString("en-US");
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 

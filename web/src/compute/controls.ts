@@ -5,6 +5,9 @@ import { ui } from "../content/ui.ts";
 import type { Range } from "../state/codec.ts";
 import { leakRanges } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
+import { costControls } from "./cost.ts";
+import { headsControls } from "./heads.ts";
+import { minimindControls } from "./minimind-facts.ts";
 import { lookupControls } from "./lookup.ts";
 import { scaleControls } from "./scale.ts";
 import { cacheControls } from "./cache.ts";
@@ -55,6 +58,12 @@ function leakControls(step: string, { length }: Inputs): readonly Control[] {
 /** The settings of a step. */
 export function controlsFor({ lesson, step }: Place, inputs: Inputs): readonly Control[] {
   switch (lesson) {
+    case "heads":
+      return headsControls(step, inputs);
+    case "cost":
+      return costControls(step, inputs);
+    case "minimind":
+      return minimindControls(step, inputs);
     case "lookup":
       return lookupControls(step);
     case "scale":

@@ -52,3 +52,11 @@ export function productSum(pairs: readonly (readonly [Operand, Operand])[]): Seg
     number(other.value, other.role, true),
   ]);
 }
+
+/** Of a long sum of products the first terms and the last. */
+export function longProductSum(pairs: readonly (readonly [Operand, Operand])[], shown = 6): Segment[] {
+  const last = pairs.at(-1);
+  if (pairs.length <= shown || last === undefined) return productSum(pairs);
+  const [first, second] = [productSum(pairs.slice(0, shown - 1)), productSum([last])];
+  return [...first, text(" + … + "), ...second];
+}

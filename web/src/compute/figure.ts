@@ -42,15 +42,16 @@ export interface Explanation {
   lights: readonly Light[];
 }
 
-/** "leak" is a move that must not be. */
-export type Move = "moved" | "leak" | undefined;
+/** "leak" is a move that must not be, "wrong" a number in the wrong place. */
+export type Move = "moved" | "leak" | "wrong" | undefined;
 
 /** One matrix on the page. `data` is row-major, a number for each pair of a row and a column. */
 export interface Grid {
   id: string;
   /** What the matrix is to the one before it: added, the result, … */
-  sign?: "+" | "=" | "→" | "∧";
+  sign?: "+" | "−" | "=" | "→" | "∧";
   label: Text;
+  labelValues?: Readonly<Record<string, number>>;
   data: ArrayLike<number>;
   rows: readonly Symbol[];
   cols: readonly Symbol[];
@@ -61,6 +62,8 @@ export interface Grid {
   moved?: (row: number, col: number) => Move;
   /** A line below this row: the cut. */
   cutAfter?: number;
+  /** A line after every so many columns: where one head ends and the next begins. */
+  group?: number;
   type?: { write: (row: number, col: number, value: number) => void; from?: number };
   toggle?: (row: number, col: number) => void;
   explain: (row: number, col: number) => Explanation;

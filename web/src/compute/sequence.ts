@@ -49,7 +49,7 @@ export function check(name: CandidateName, inputs: Inputs): Promise<CausalityRep
 
 /** Did a number change by as much as a bit? Up to the cut that is a leak. */
 export function moves(before: ArrayLike<number>, after: ArrayLike<number>, cols: number, cut: number) {
-  return (row: number, col: number): Move => {
+  return (row: number, col: number): Exclude<Move, "wrong"> => {
     const index = row * cols + col;
     if (Object.is(before[index], after[index])) return undefined;
     return row <= cut ? "leak" : "moved";

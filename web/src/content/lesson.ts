@@ -2,7 +2,17 @@ import type { FormulaId, FormulaTerm } from "./formulae.ts";
 import type { Question } from "./question.ts";
 import type { Text } from "./text.ts";
 
-export const lessonIds = ["lookup", "formula", "scale", "masks", "cache", "leak"] as const;
+export const lessonIds = [
+  "lookup",
+  "formula",
+  "scale",
+  "masks",
+  "cache",
+  "heads",
+  "minimind",
+  "cost",
+  "leak",
+] as const;
 export type LessonId = (typeof lessonIds)[number];
 
 /** A place in the page: a step of a lesson. */
@@ -12,10 +22,34 @@ export interface Place {
 }
 
 /** The operations of attention, as they stand in the strip above each computation. */
-export type Term = "inputs" | "scores" | "scaled" | "mask" | "softmax" | "output";
+export type Term =
+  | "inputs"
+  | "scores"
+  | "scaled"
+  | "mask"
+  | "softmax"
+  | "output"
+  /** The operations of a layer of heads. */
+  | "project"
+  | "split"
+  | "attend"
+  | "concat"
+  | "mix"
+  /** The steps of MiniMind's forward. */
+  | "given"
+  | "projections"
+  | "cut"
+  | "turn"
+  | "past"
+  | "repeat"
+  | "weigh"
+  | "home";
 
-/** How the strip is laid: with the mask where it belongs, beside the point, left out, or too late. */
-export type StripKind = "masked" | "plain" | "unmasked" | "afterSoftmax";
+/**
+ * How the strip is laid: attention with the mask where it belongs, beside the point, left out, or too
+ * late; a layer of heads; or the steps of MiniMind.
+ */
+export type StripKind = "masked" | "plain" | "unmasked" | "afterSoftmax" | "heads" | "minimind";
 
 export interface Step {
   id: string;

@@ -42,6 +42,8 @@ export const letters: Readonly<Record<string, TermId>> = {
   Σ: "row-sum",
   σ: "deviation",
   h: "hidden-state",
+  H: "head",
+  G: "gqa",
   b: "bias",
   x: "token",
   "x′": "replaced",

@@ -81,7 +81,7 @@ export const choice = <Value extends string>(values: readonly Value[]): Codec<Va
 export const edits: Codec<readonly Edit[]> = {
   read(text) {
     const read = text.split("_").map((part) => {
-      const [, row, col, number] = /^(\d)\*(\d)\*([^*]+)$/.exec(part) ?? [];
+      const [, row, col, number] = /^(\d)\*(\d{1,2})\*([^*]+)$/.exec(part) ?? [];
       const value = number === undefined ? undefined : parseNumber(number);
       return value === undefined ? undefined : { row: Number(row), col: Number(col), value };
     });

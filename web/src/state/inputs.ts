@@ -1,8 +1,11 @@
 import type { Codec, Field } from "./codec.ts";
 import { cacheFields, fitGenerated } from "./fields/cache.ts";
+import { costFields, fitCost } from "./fields/cost.ts";
 import { formulaFields } from "./fields/formula.ts";
+import { fitHeads, headsFields } from "./fields/heads.ts";
 import { fitSequence, leakFields } from "./fields/leak.ts";
 import { lookupFields } from "./fields/lookup.ts";
+import { fitMinimind, minimindFields } from "./fields/minimind.ts";
 import { masksFields } from "./fields/masks.ts";
 import { scaleFields } from "./fields/scale.ts";
 
@@ -13,6 +16,9 @@ const fields = {
   ...scaleFields,
   ...masksFields,
   ...cacheFields,
+  ...headsFields,
+  ...minimindFields,
+  ...costFields,
   ...leakFields,
 };
 
@@ -32,7 +38,8 @@ export const defaults = Object.fromEntries(inputKeys.map((key) => [key, of(key).
 export const codecOf = <Key extends keyof Inputs>(key: Key): Codec<Inputs[Key]> => of(key).codec;
 
 /** Takes away what no longer fits together. */
-export const fitted = (inputs: Inputs): Inputs => fitGenerated(fitSequence(inputs));
+export const fitted = (inputs: Inputs): Inputs =>
+  fitCost(fitMinimind(fitHeads(fitGenerated(fitSequence(inputs)))));
 
 export function sameInput<Key extends keyof Inputs>(key: Key, one: Inputs, other: Inputs): boolean {
   return codecOf(key).write(one[key]) === codecOf(key).write(other[key]);

@@ -1,5 +1,7 @@
 import type { Component } from "svelte";
 import type { LessonId } from "../content/lesson.ts";
+import CostRuns from "./CostRuns.svelte";
+import MinimindPictures from "./minimind/Pictures.svelte";
 import Outcome from "./Outcome.svelte";
 import CacheCost from "./CacheCost.svelte";
 import CacheOutcome from "./CacheOutcome.svelte";
@@ -15,5 +17,7 @@ interface Panels {
 export const panels: Readonly<Partial<Record<LessonId, Panels>>> = {
   scale: { below: ScalePlots },
   cache: { above: CacheOutcome, below: CacheCost },
+  cost: { below: CostRuns },
+  minimind: { above: MinimindPictures },
   leak: { above: Outcome, below: Reports },
 };

@@ -1,10 +1,12 @@
+import { attentionTimes } from "./attention-times.ts";
 import { decodeTimes } from "./decode-times.ts";
 import { dotProducts } from "./dot-products.ts";
 import { leakChecks } from "./leak-checks.ts";
+import { peakMemory } from "./peak-memory.ts";
 import { saturation } from "./saturation.ts";
 
 /** What the worker can do: each job yields its findings one by one. It runs to its end or is cut off. */
-export const jobs = { dotProducts, saturation, decodeTimes, leakChecks };
+export const jobs = { dotProducts, saturation, decodeTimes, attentionTimes, peakMemory, leakChecks };
 
 type Jobs = typeof jobs;
 export type JobName = keyof Jobs;

@@ -2,10 +2,13 @@ import type { LessonId } from "../../content/lesson.ts";
 import type { Question } from "../../content/question.ts";
 import type { Answer } from "./answer.ts";
 import { cacheAnswers } from "./cache.ts";
+import { costAnswers } from "./cost.ts";
 import { formulaAnswers } from "./formula.ts";
+import { headsAnswers } from "./heads.ts";
 import { leakAnswers } from "./leak.ts";
 import { lookupAnswers } from "./lookup.ts";
 import { masksAnswers } from "./masks.ts";
+import { minimindAnswers } from "./minimind.ts";
 import { scaleAnswers } from "./scale.ts";
 
 const answers: Readonly<Partial<Record<LessonId, Readonly<Record<string, () => Answer | Promise<Answer>>>>>> =
@@ -15,6 +18,9 @@ const answers: Readonly<Partial<Record<LessonId, Readonly<Record<string, () => A
     scale: scaleAnswers,
     masks: masksAnswers,
     cache: cacheAnswers,
+    heads: headsAnswers,
+    minimind: minimindAnswers,
+    cost: costAnswers,
     leak: leakAnswers,
   };
 

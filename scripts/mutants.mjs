@@ -948,6 +948,12 @@ export default [
     replace: "sum(0.0F)",
   },
   {
+    name: "more queries than new keys of a cache",
+    file: "src/cached_attention.cpp",
+    find: "  if (q.shape(2) != tokens) {",
+    replace: "  if (q.shape(2) > tokens + 9) {",
+  },
+  {
     name: "a failed attention leaves its tokens in the cache",
     file: "src/cached_attention.cpp",
     find: "      cache.rewind(before);",

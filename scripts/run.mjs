@@ -1,10 +1,16 @@
 import { spawn } from "node:child_process";
+import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The path of an npm package's command. */
 export const bin = (name) => `${root}node_modules/.bin/${name}`;
+
+// npm puts the commands of its packages first, where binaryen's would stand before those of the same names that
+// Emscripten brings.
+const { PATH = "" } = process.env;
+const systemPath = PATH.split(delimiter).filter((folder) => !folder.endsWith("node_modules/.bin"));
 
 /** A failure that has already been explained to the reader: no stack trace wanted. */
 export class Failure extends Error {}
@@ -17,7 +23,7 @@ export function execute(command, args, { env, capture, timeout } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...process.env, ...env },
+      env: { ...process.env, PATH: systemPath.join(delimiter), ...env },
       timeout,
       stdio: ["inherit", ...Array(2).fill(capture ? "pipe" : "inherit")],
     });

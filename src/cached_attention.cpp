@@ -1,5 +1,6 @@
 #include "cached_attention.hpp"
 
+#include "error.hpp"
 #include "flash.hpp"
 
 namespace softlookup {
@@ -10,6 +11,10 @@ AttentionResult cached_attention(const Tensor4& q, const Tensor4& k, const Tenso
   cache.require_room(k, v, chunk);
   require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
   const std::size_t tokens = k.shape(2);
+  if (q.shape(2) != tokens) {  // a query's position is its token's
+    throw Error(ErrorCode::SHAPE, {"q ", shape_text(q.shape()), ", k ", shape_text(k.shape()),
+                                   ": with a cache, as many queries as new keys are expected"});
+  }
   options.key_lengths.clear();
   options.query_offsets.clear();
   for (std::size_t b = 0; b < k.shape(0); ++b) {

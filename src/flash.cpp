@@ -98,7 +98,7 @@ struct Batch {
   std::vector<Row> rows;
   bool side_by_side;
   Spread queries_at, scores_at, sums_at, output_at;
-  MaskRule::Reach reach;  // of all its rows together
+  MaskRule::Reach reach{};  // of all its rows together
   std::vector<float> queries, max, sums, shrink;
   std::vector<float> output;  // not yet divided by the sums
 

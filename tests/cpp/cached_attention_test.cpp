@@ -21,8 +21,12 @@ std::vector<float> means(KVCache& cache, const std::vector<float>& v,
     const auto from = v.begin() + static_cast<std::ptrdiff_t>(first);
     const Tensor4 chunk = tokens({from, from + static_cast<std::ptrdiff_t>(count)});
     const Tensor4 zero = zero_tokens(count);
-    const Tensor4 output =
-        cached_attention(zero, zero, chunk, with({}, Causal::square), cache, {}).output;
+    KVCache other = cache;
+    const auto attend = [&](KVCache& held, Branch branch) {
+      return cached_attention(zero, zero, chunk, with({}, Causal::square), held, {}, branch).output;
+    };
+    const Tensor4 output = attend(cache, Branch::plain);
+    CHECK(mismatch(numbers(attend(other, Branch::fast)), numbers(output), kContract) == "");
     outputs.insert(outputs.end(), output.begin(), output.end());
     first += count;
   }
@@ -114,27 +118,34 @@ TEST_CASE("cache: too many tokens are written before they are refused") {
   CHECK(refusal(ErrorCode::CACHE_FULL, {"0 of 0"}, [&] { means(none, {1}, {1}); }) == "");
 }
 
-TEST_CASE("cache: what attention refuses changes the cache") {
-  KVCache cache = single(4);
-  means(cache, {1}, {1});
-  const Tensor4 one = zero_tokens(1);
-  CHECK(refusal(ErrorCode::MASK_SHAPE, {"[5]"}, [&] {
-          cached_attention(one, one, one, with({keep({5}, {1, 1, 1, 1, 1})}), cache, {});
-        }) == "");
-  AttentionOptions capped;
-  capped.softcap = -1.0F;
-  CHECK(refusal(ErrorCode::OPTION, {"softcap"},
-                [&] { cached_attention(one, one, one, capped, cache, {}); }) == "");
-  CHECK(refusal(ErrorCode::OPTION, {"lengths: 2", "1 tokens"},
-                [&] { cached_attention(one, one, one, {}, cache, {{2}}); }) == "");
-  CHECK(refusal(ErrorCode::SHAPE, {"lengths [2]", "B = 1"}, [&] {
-          cached_attention(one, one, one, {}, cache, {{1, 1}});
-        }) == "");
-  CHECK(refusal(ErrorCode::SHAPE, {"k [1, 1, 2, 1]", "v [1, 1, 1, 1]"},
-                [&] { cached_attention(one, zero_tokens(2), one, {}, cache, {}); }) == "");
-  CHECK(cache.lengths() == std::vector<std::size_t>{1});
-  CHECK(cache.next_position(0) == 1);
-  CHECK(mismatch(list_of(means(cache, {3}, {1})), list({2}), kSixDecimals) == "");
+TEST_CASE("cache: what attention refuses does not change the cache") {
+  for (const Branch branch : {Branch::plain, Branch::fast, Branch::with_weights}) {
+    KVCache cache = single(4);
+    means(cache, {1}, {1});
+    const Tensor4 one = zero_tokens(1);
+    const auto attend = [&](const Tensor4& q, const Tensor4& k, const AttentionOptions& options,
+                            const Chunk& chunk) {
+      cached_attention(q, k, one, options, cache, chunk, branch);
+    };
+    CHECK(refusal(ErrorCode::MASK_SHAPE, {"[5]"}, [&] {
+            attend(one, one, with({keep({5}, {1, 1, 1, 1, 1})}), {});
+          }) == "");
+    AttentionOptions capped;
+    capped.softcap = -1.0F;
+    CHECK(refusal(ErrorCode::OPTION, {"softcap"}, [&] { attend(one, one, capped, {}); }) == "");
+    CHECK(refusal(ErrorCode::OPTION, {"lengths: 2", "1 tokens"},
+                  [&] { attend(one, one, {}, {{2}}); }) == "");
+    CHECK(refusal(ErrorCode::SHAPE, {"lengths [2]", "B = 1"}, [&] {
+            attend(one, one, {}, {{1, 1}});
+          }) == "");
+    CHECK(refusal(ErrorCode::SHAPE, {"k [1, 1, 2, 1]", "v [1, 1, 1, 1]"},
+                  [&] { attend(one, zero_tokens(2), {}, {}); }) == "");
+    CHECK(refusal(ErrorCode::SHAPE, {"q [1, 1, 2, 1]", "k [1, 1, 1, 1]"},
+                  [&] { attend(zero_tokens(2), one, {}, {}); }) == "");
+    CHECK(cache.lengths() == std::vector<std::size_t>{1});
+    CHECK(cache.next_position(0) == 1);
+    CHECK(mismatch(list_of(means(cache, {3}, {1})), list({2}), kSixDecimals) == "");
+  }
 }
 
 TEST_CASE("cache: a size that cannot be") {

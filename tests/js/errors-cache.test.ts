@@ -427,6 +427,12 @@ describe("scaledDotProductAttention over a cache", () => {
       ["cache: disposed", () => withOptions({ cache: disposed }), "DISPOSED", /KVCache/],
       ["q: missing", () => attend(undefined, zero, zero), "DTYPE", /^q\b/],
       [
+        "q: more queries than new keys",
+        () => attend(zeros([1, 1, 2, 1]), zero, zero),
+        "SHAPE",
+        /q \[1, 1, 2, 1\], k \[1, 1, 1, 1\]/,
+      ],
+      [
         "k: another batch",
         () => attend(zero, zeros([2, 1, 1, 1]), zeros([2, 1, 1, 1])),
         "SHAPE",

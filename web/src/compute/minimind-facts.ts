@@ -168,8 +168,8 @@ function byHand(
   const q = turned(cut("q_proj.weight", heads), parameters["q_norm.weight"]);
   const k = repeated(turned(cut("k_proj.weight", kvHeads), parameters["k_norm.weight"]));
   const v = repeated(cut("v_proj.weight", kvHeads));
-  const { output } = scaledDotProductAttention(q, k, v, { causal: true });
-  return projected(flat(mergeHeads(output)), parameters["o_proj.weight"]).data;
+  const { output } = passes(scaledDotProductAttention.trace(q, k, v, { causal: true }));
+  return projected(flat(mergeHeads({ data: output, shape: q.shape })), parameters["o_proj.weight"]).data;
 }
 
 /** What the lab prints for some sizes. */
@@ -185,7 +185,9 @@ export function labLines(sizes: Sizes): string[] {
       .filter((place) => place % length > Math.floor(place / length))
       .map((place) => at(weights, length * length, 0, place));
     const [mass = 0] = rowSums({ data: future, shape: [1, future.length] }).data;
-    const apart = largest(difference(byHand(x, parameters, sizes), layer.forward(x).output.data));
+    const apart = largest(
+      difference(byHand(x, parameters, sizes), layer.forward(x, { fast: false }).output.data),
+    );
     return [
       `x.shape=${shapeText(x.shape)}`,
       `head_dim=${String(layer.headDim)}`,

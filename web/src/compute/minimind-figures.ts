@@ -784,13 +784,13 @@ function homeFigure(inputs: Inputs): Figure {
   };
 }
 
-/** Without and with the weights asked for: the branch that keeps no table, and the one that does. */
+/** The branch that keeps no table of weights, and the one that goes pass by pass. */
 function branchesFigure(inputs: Inputs): Figure {
   const { mmLength, mmHidden } = inputs;
   const x = inputOf(inputs);
   const [fast, plain] = withAttention(sizesOf(inputs), (layer) => [
     layer.forward(x).output.data,
-    layer.forward(x, { needWeights: true }).output.data,
+    layer.forward(x, { fast: false }).output.data,
   ]) as [Float32Array, Float32Array];
   const first = (data: Float32Array) => block(data, mmLength * mmHidden, 0);
   const shown = (id: string, label: Text, data: Float32Array, other: string) =>

@@ -135,7 +135,7 @@ export function walkCached(inputs: Inputs) {
     withLayer(
       new KVCache({ batch: mmBatch, numKvHeads: mmKvHeads, headDim: layer.headDim, capacity: mmLength }),
       (cache) => {
-        const prefill = layer.forward(part(0, mmPast), { cache }).output;
+        const prefill = layer.forward(part(0, mmPast), { cache, fast: false }).output;
         const { steps } = layer.trace(part(mmPast, mmLength), { cache });
         return { prefill, pass: passes({ steps }), steps };
       },

@@ -289,8 +289,8 @@ export const minimind = {
       title: { zh: "快分支就是慢分支", en: "The fast branch is the plain one" },
       body: [
         {
-          zh: "源码里还有一条快分支：不要权重表、没有缓存、没有补位时，交给融合好的内核去算。它不是另一种注意力。下面同一层跑两遍，一遍不要权重，一遍要，再相减。",
-          en: "The source has a fast branch too: when no table of weights is wanted, nothing is cached and nothing is padded, a fused kernel does the work. It is not another attention. Below the same layer runs twice, once without being asked for weights and once with, and the results are subtracted.",
+          zh: "源码里还有一条快分支：不要权重表、没有缓存、没有补位时，交给融合好的内核去算。它不是另一种注意力。下面同一层跑两遍，一遍走快分支，一遍按前面的步骤逐步算，再相减：剩下的只是 float32 末位的舍入。",
+          en: "The source has a fast branch too: when no table of weights is wanted, nothing is cached and nothing is padded, a fused kernel does the work. It is not another attention. Below the same layer runs twice, once on the fast branch and once pass by pass as in the steps before, and the results are subtracted: what remains is rounding in the last digits of float32.",
         },
       ],
       formulae: [masked("output")],

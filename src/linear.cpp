@@ -21,10 +21,10 @@ float exact(const float* x, const Tensor1& bias, const Panels& weight, std::size
   return to_float(sum);
 }
 
-Tensor3 projected(const Tensor3& x, std::size_t out) {
+std::array<std::size_t, 3> projected_shape(const Tensor3& x, std::size_t out) {
   const std::array<std::size_t, 3> shape{x.shape(0), x.shape(1), out};
   require_addressable(shape, "projection");
-  return xt::empty<float>(shape);
+  return shape;
 }
 
 }  // namespace
@@ -48,12 +48,13 @@ Tensor2 unpack_rows(const Panels& packed, std::size_t first, std::size_t count) 
 }
 
 Tensor3 linear(const Tensor3& x, const Tensor2& weight, const Tensor1& bias) {
+  projected_shape(x, weight.shape(0));  // before there is anything to pack
   return plain_linear(x, {pack(weight), bias});
 }
 
 Tensor3 plain_linear(const Tensor3& x, const Projection& projection) {
   const std::size_t out = projection.weight.rows();
-  Tensor3 y = projected(x, out);  // [B, L, out]
+  Tensor3 y = xt::empty<float>(projected_shape(x, out));  // [B, L, out]
   for (std::size_t n = 0; n < y.size(); ++n) {
     y.data()[n] =
         exact(x.data() + n / out * x.shape(2), projection.bias, projection.weight, n % out);
@@ -67,7 +68,7 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
   const std::size_t in = weight.depth();
   const std::size_t out = weight.rows();
   const kernel::PanelsOf panels{weight.at(0, 0), weight.stride(), round_up(out)};
-  Tensor3 y = projected(x, out);
+  Tensor3 y = xt::empty<float>(projected_shape(x, out));
   std::vector<float> bias(panels.rows);
   std::copy(projection.bias.begin(), projection.bias.end(), bias.begin());
 

@@ -87,7 +87,7 @@ Tensor4 reordered(const Tensor4& x, std::size_t axis, const std::vector<std::siz
 
 }  // namespace
 
-TEST_CASE("contract: the error against double precision stays below 2e-6") {
+TEST_CASE("contract: the error against double precision stays below 2e-6", "[slow]") {
   RandomInput random(31);
   std::size_t dead_rows = 0;
   for (int turn = 0; turn < 300; ++turn) {

@@ -64,7 +64,7 @@ const std::vector<std::size_t> kWidths = {1, 3, 7, 8, 9, 17, 33};
 
 }  // namespace
 
-TEST_CASE("flash: every tile edge, against the oracle") {
+TEST_CASE("flash: every tile edge, against the oracle", "[slow]") {
   RandomInput random(1);
   std::size_t turn = 0;
   for (const std::size_t queries : kQueryEdges) {

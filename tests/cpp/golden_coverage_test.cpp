@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "golden.hpp"
 
-TEST_CASE("golden: a case is skipped in silence") {
+TEST_CASE("golden: a case is skipped in silence", "[slow]") {
   const std::set<std::string> families = golden_families();
   for (const std::string& family : kGoldenTests) {
     INFO(family);

@@ -147,7 +147,7 @@ void run_forward(const GoldenCase& golden, GoldenCheck& check) {
 
 }  // namespace
 
-TEST_CASE("golden: MiniMind") {
+TEST_CASE("golden: MiniMind", "[slow]") {
   run_golden("minimind", 19, [](const GoldenCase& golden, GoldenCheck& check) {
     if (golden.name == "yarn_hd96") {
       run_yarn(golden, check);
@@ -157,7 +157,7 @@ TEST_CASE("golden: MiniMind") {
   });
 }
 
-TEST_CASE("golden: MiniMind's rotary tables") {
+TEST_CASE("golden: MiniMind's rotary tables", "[slow]") {
   std::size_t tables = 0;
   for (const GoldenCase& golden : read_golden("minimind")) {
     if (golden.outputs.count("cos") != 0) {

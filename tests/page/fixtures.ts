@@ -66,7 +66,8 @@ export async function settled(page: Page, language: Language = "en"): Promise<vo
 export const cell = (page: Page | Locator, grid: string, row: number, col: number): Locator =>
   page.locator(`[data-grid="${grid}"] td[data-row="${String(row)}"][data-col="${String(col)}"]`);
 
-const toNumber = (text: string | null) => Number((text ?? "NaN").replace("−", "-").replace("∞", "Infinity"));
+const toNumber = (text: string | null) =>
+  Number((text ?? "NaN").replaceAll("−", "-").replace("∞", "Infinity"));
 
 /** The exact numbers of a matrix on the page, row by row. */
 export async function numbersOf(page: Page | Locator, grid: string): Promise<number[]> {

@@ -17,6 +17,8 @@ using namespace softlookup;
 
 namespace {
 
+using Sizes = std::vector<std::size_t>;
+
 struct Inputs {
   Tensor4 q, k, v;
 };
@@ -58,9 +60,9 @@ std::string other_row_bits(const Tensor4& whole, const Tensor4& row, std::size_t
 }
 
 // Around the eight lanes, the blocks of 128 keys and the 64 queries that share one.
-const std::vector<std::size_t> kQueryEdges = {1, 3, 7, 8, 9, 16, 17, 63, 64, 65, 73};
-const std::vector<std::size_t> kKeyEdges = {1, 2, 5, 8, 9, 127, 128, 129, 261};
-const std::vector<std::size_t> kWidths = {1, 3, 7, 8, 9, 17, 33};
+const Sizes kQueryEdges = {1, 3, 7, 8, 9, 16, 17, 63, 64, 65, 73};
+const Sizes kKeyEdges = {1, 2, 5, 8, 9, 127, 128, 129, 261};
+const Sizes kWidths = {1, 3, 7, 8, 9, 17, 33};
 
 }  // namespace
 
@@ -86,7 +88,7 @@ TEST_CASE("flash: every tile edge, against the oracle", "[slow]") {
 TEST_CASE("flash: the tail of the last tile counts for nothing") {
   for (const std::size_t keys : kKeyEdges) {
     for (const std::size_t queries : kQueryEdges) {
-      for (const std::size_t width : {1, 3, 5, 8, 17}) {
+      for (const std::size_t width : Sizes{1, 3, 5, 8, 17}) {
         CAPTURE(keys, queries, width);
         const Inputs in{xt::zeros<float>({1UL, 1UL, queries, width}),
                         xt::zeros<float>({1UL, 1UL, keys, width}),
@@ -169,7 +171,7 @@ TEST_CASE("flash: what is hidden changes no bit") {
   const std::size_t length = 140;
   const Inputs clean = inputs(random, {1, 2, length, length}, 8, 8);
   for (const float rubbish : {kNaN, kInf, -kInf, kMaxFloat, 1e30F}) {
-    for (const std::size_t cut : {0, 7, 8, 63, 64, 127, 128}) {
+    for (const std::size_t cut : Sizes{0, 7, 8, 63, 64, 127, 128}) {
       CAPTURE(rubbish, cut);
       Inputs other = clean;
       for (std::size_t j = cut + 1; j < length; ++j) {
@@ -192,7 +194,7 @@ TEST_CASE("flash: what is hidden changes no bit") {
 TEST_CASE("flash: infinities and NaN that are seen come out as the passes have them") {
   RandomInput random(5);
   for (const float seen : {kNaN, kInf, -kInf}) {
-    for (const std::size_t queries : {2, 9}) {
+    for (const std::size_t queries : Sizes{2, 9}) {
       Inputs in = inputs(random, {1, 1, queries, 9}, 4, 4);
       in.v(0, 0, 3, 1) = seen;
       in.k(0, 0, 5, 2) = seen;
@@ -203,7 +205,7 @@ TEST_CASE("flash: infinities and NaN that are seen come out as the passes have t
 }
 
 TEST_CASE("flash: numbers that float32 cannot hold on the way") {
-  for (const std::size_t queries : {1, 8}) {
+  for (const std::size_t queries : Sizes{1, 8}) {
     CAPTURE(queries);
     const auto same = [queries](float x) {
       return tensor4({1, 1, queries, 1}, std::vector<float>(queries, x));
@@ -236,7 +238,7 @@ TEST_CASE("flash: heads of 512 numbers") {
 
 TEST_CASE("flash: a key/value head is shared as if it were repeated") {
   RandomInput random(7);
-  for (const std::size_t queries : {1, 3, 11}) {
+  for (const std::size_t queries : Sizes{1, 3, 11}) {
     const Inputs in = inputs(random, {2, 6, queries, 20}, 5, 7, 2);
     const Inputs repeated{in.q, repeat_kv(in.k, 3), repeat_kv(in.v, 3)};
     CHECK(other_bits(flash(in), flash(repeated)) == "");
@@ -276,9 +278,9 @@ TEST_CASE("kernel: exp of differences to the maximum") {
 
 TEST_CASE("fast linear: against the oracle, each row with its own bits") {
   RandomInput random(8);
-  for (const std::size_t rows : {1, 4, 7, 8, 9, 19}) {
-    for (const std::size_t out : {1, 8, 13, 40}) {
-      for (const std::size_t in : {1, 9, 64}) {
+  for (const std::size_t rows : Sizes{1, 4, 7, 8, 9, 19}) {
+    for (const std::size_t out : Sizes{1, 8, 13, 40}) {
+      for (const std::size_t in : Sizes{1, 9, 64}) {
         CAPTURE(rows, out, in);
         const Tensor3 x = random.tensor3({1, rows, in});
         const Tensor3 weight = random.tensor3({1, out, in});
@@ -307,10 +309,10 @@ TEST_CASE("fast linear: against the oracle, each row with its own bits") {
 
 TEST_CASE("mask: a reach is what lengths, causal and windows say, key by key") {
   RandomInput random(9);
-  const std::size_t boundless = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t kBoundless = std::numeric_limits<std::size_t>::max();
   for (std::size_t round = 0; round < 300; ++round) {
     const std::size_t queries = random.between(1, 12), keys = random.between(0, 8);
-    const auto size = [&] { return random.chance(0.2) ? boundless : random.between(0, 12); };
+    const auto size = [&] { return random.chance(0.2) ? kBoundless : random.between(0, 12); };
     MaskSpec spec;
     spec.causal = random.chance(0.5) ? Causal::bottom_right : Causal::none;
     spec.alignment = Alignment::bottom_right;
@@ -325,8 +327,8 @@ TEST_CASE("mask: a reach is what lengths, causal and windows say, key by key") {
     }
     const MaskRule rule(spec, {1, 1, queries, keys});
     const std::size_t length = spec.key_lengths.empty() ? keys : spec.key_lengths[0];
-    const auto within = [boundless](double distance, const std::optional<std::size_t>& window) {
-      return !window || *window == boundless || distance <= static_cast<double>(*window);
+    const auto within = [](double distance, const std::optional<std::size_t>& window) {
+      return !window || *window == kBoundless || distance <= static_cast<double>(*window);
     };
     CHECK_FALSE(rule.has_biases());
     for (std::size_t i = 0; i < queries; ++i) {

@@ -4,8 +4,19 @@ file(GLOB test_sources CONFIGURE_DEPENDS tests/cpp/*.cpp tests/regression/*.cpp)
 add_executable(softlookup_tests ${test_sources})
 # The core is what is optimised; optimising its tests as well would only take minutes.
 target_compile_options(softlookup_tests PRIVATE -O0 $<$<BOOL:${EMSCRIPTEN}>:-fno-lto>)
-# Nor are sanitizers worth it for Catch2 itself.
-set_source_files_properties(tests/cpp/main.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+# What the sanitizers watch is the core: with its objects linked first, the functions of its headers are the watched
+# ones in the tests as well.
+if(SOFTLOOKUP_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+  set_source_files_properties(${test_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+  target_link_options(
+    softlookup_tests
+    BEFORE
+    PRIVATE
+    LINKER:--whole-archive
+    $<TARGET_FILE:softlookup_core>
+    LINKER:--no-whole-archive
+  )
+endif()
 target_include_directories(softlookup_tests PRIVATE tests/cpp)
 target_compile_definitions(
   softlookup_tests PRIVATE SOFTLOOKUP_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/tests/golden"

@@ -307,6 +307,18 @@ TEST_CASE("fast linear: against the oracle, each row with its own bits") {
   }
 }
 
+TEST_CASE("fast linear: a finite sum that float32 cannot hold on the way") {
+  Projection projection;
+  projection.weight = Panels(1, 3);
+  const std::vector<float> row = {kMaxFloat, kMaxFloat, -kMaxFloat};
+  projection.weight.set_row(0, row.data());
+  for (const std::size_t rows : Sizes{1, 8}) {
+    const Tensor3 x = xt::ones<float>({1UL, rows, 3UL});
+    const Tensor3 y = fast_linear(x, projection);
+    CHECK(std::all_of(y.begin(), y.end(), [](float number) { return number == kMaxFloat; }));
+  }
+}
+
 TEST_CASE("mask: a reach is what lengths, causal and windows say, key by key") {
   RandomInput random(9);
   constexpr std::size_t kBoundless = std::numeric_limits<std::size_t>::max();

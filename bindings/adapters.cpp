@@ -129,9 +129,10 @@ val attend(const val& q, const val& k, const val& v, const val& options) {
   const val out = get(options, "out");
   const Tensor4& qs = call.q;
   require_out(out, Shape{qs.shape(0), qs.shape(1), qs.shape(2), call.v.shape(3)});
-  return attention_answer(
-      softlookup::attend(call.q, call.k, call.v, call.options, branch_for(need_weights)),
-      need_weights, out, call.dropped);
+  const AttentionResult result =
+      softlookup::attend(call.q, call.k, call.v, call.options, branch_for(need_weights));
+  return attention_answer(from_array_into(out, result.output, call.dropped), need_weights,
+                          result.weights, call.dropped);
 }
 
 val trace_attention(const val& q, const val& k, const val& v, const val& options) {
@@ -236,14 +237,10 @@ val attend_multi_head(const val& handle, const val& query, const val& key, const
       flag_in(options, "headByHead", false)
           ? module.forward_head_by_head(call.query, call.key, call.value, call.options)
           : module.forward(call.query, call.key, call.value, call.options);
-  val answer = val::object();
-  put(answer, "output", from_array(result.output, call.dropped));
-  if (need_weights) {
-    put(answer, "weights",
-        average ? from_array(average_heads(result.weights), call.dropped)
-                : from_array(result.weights, call.dropped));
-  }
-  return answer;
+  const NdArray weights =
+      need_weights && average ? NdArray(average_heads(result.weights)) : NdArray(result.weights);
+  return attention_answer(from_array(result.output, call.dropped), need_weights, weights,
+                          call.dropped);
 }
 
 val trace_multi_head(const val& handle, const val& query, const val& key, const val& value,

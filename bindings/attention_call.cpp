@@ -33,14 +33,4 @@ AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in,
   }
 }
 
-val attention_answer(const AttentionResult& result, bool need_weights, const val& out,
-                     std::size_t dropped) {
-  val answer = val::object();
-  put(answer, "output", from_array_into(out, result.output, dropped));
-  if (need_weights) {
-    put(answer, "weights", from_array(result.weights, dropped));
-  }
-  return answer;
-}
-
 }  // namespace softlookup::bindings

@@ -24,8 +24,4 @@ inline Branch branch_for(bool need_weights) {
   return need_weights ? Branch::with_weights : Branch::fast;
 }
 
-/// { output }, and { weights } where they were asked for.
-emscripten::val attention_answer(const AttentionResult& result, bool need_weights,
-                                 const emscripten::val& out, std::size_t dropped);
-
 }  // namespace softlookup::bindings

@@ -289,6 +289,16 @@ void require_out(const val& out, const Shape& shape) {
   }
 }
 
+val attention_answer(const val& output, bool need_weights, const NdArray& weights,
+                     std::size_t dropped) {
+  val answer = val::object();
+  put(answer, "output", output);
+  if (need_weights) {
+    put(answer, "weights", from_array(weights, dropped));
+  }
+  return answer;
+}
+
 val from_mask(const Mask& mask) {
   if (const auto* keep = std::get_if<NdBool>(&mask)) {
     return described(val::global("Uint8Array").new_(view_of(*keep)), *keep, 0);

@@ -75,6 +75,10 @@ val from_array_into(const val& out, const NdArray& array, std::size_t dropped);
 /// Throws SHAPE when `out` is given and has not as many elements as the shape.
 void require_out(const val& out, const Shape& shape);
 
+/// { output }, and { weights } where they were asked for.
+val attention_answer(const val& output, bool need_weights, const NdArray& weights,
+                     std::size_t dropped);
+
 val from_mask(const Mask& mask);
 val from_trace(const Trace& trace, std::size_t dropped);
 

@@ -132,9 +132,10 @@ val attend_cached(const val& handle, const val& q, const val& k, const val& v, c
   const val out = get(options, "out");
   const Tensor4& qs = call.q;
   require_out(out, Shape{qs.shape(0), qs.shape(1), qs.shape(2), call.v.shape(3)});
-  return attention_answer(cached_attention(call.q, call.k, call.v, call.options, cache,
-                                           to_chunk(options), branch_for(need_weights)),
-                          need_weights, out, call.dropped);
+  const AttentionResult result = cached_attention(call.q, call.k, call.v, call.options, cache,
+                                                  to_chunk(options), branch_for(need_weights));
+  return attention_answer(from_array_into(out, result.output, call.dropped), need_weights,
+                          result.weights, call.dropped);
 }
 
 val drop_oldest_of_cache(const val& handle, const val& count) {
@@ -182,12 +183,8 @@ val attend_grouped_query(const val& handle, const val& x, const val& options) {
   const bool fast = flag_in(options, "fast", true);
   call.options.branch = fast ? branch_for(need_weights) : Branch::plain;
   const auto result = module.forward(call.x, call.options);
-  val answer = val::object();
-  put(answer, "output", from_array(result.output, call.dropped));
-  if (need_weights) {
-    put(answer, "weights", from_array(result.weights, call.dropped));
-  }
-  return answer;
+  return attention_answer(from_array(result.output, call.dropped), need_weights, result.weights,
+                          call.dropped);
 }
 
 val trace_grouped_query(const val& handle, const val& x, const val& options) {

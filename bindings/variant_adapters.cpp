@@ -87,12 +87,8 @@ val attend_additive(const val& query, const val& key, const val& value, const va
   const bool need_weights = flag_in(options, "needWeights", false);
   const AdditiveResult result =
       additive_attention(call.query, call.key, call.value, call.parameters, call.mask);
-  val answer = val::object();
-  put(answer, "output", from_array(result.output, 3 - call.rank));
-  if (need_weights) {
-    put(answer, "weights", from_array(result.weights, 3 - call.rank));
-  }
-  return answer;
+  return attention_answer(from_array(result.output, 3 - call.rank), need_weights, result.weights,
+                          3 - call.rank);
 }
 
 val trace_additive(const val& query, const val& key, const val& value, const val& options) {

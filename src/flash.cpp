@@ -322,7 +322,10 @@ void Head::attend(std::vector<Batch>& batches) {
   if (store(batches, [](const Row&) {})) {
     return;
   }
-  run(batches, clean_values());
+  const Panels& clean = clean_values();
+  if (!tainted_.empty()) {
+    run(batches, clean);
+  }
   store(batches, [&](const Row& row) { attend_exactly(call_, row, keys_, values_); });
 }
 

@@ -53,9 +53,8 @@ class GroupedQueryAttention {
   void load(const StateDict& state);
 
   /// x [B, L, hidden] -> output [B, L, hidden] and weights [B, Hq, L, S], none on the fast branch;
-  /// a trace is of the plain one. The cache changes last of
-  /// all, so that it is as before when anything throws: SHAPE, MASK_SHAPE, MASK_VALUE, OPTION,
-  /// CACHE_FULL, STATE_DICT.
+  /// a trace is of the plain one. The cache changes last of all, so that it is as before when
+  /// anything throws: SHAPE, MASK_SHAPE, MASK_VALUE, OPTION, CACHE_FULL, STATE_DICT.
   struct Result {
     Tensor3 output;
     Tensor4 weights;

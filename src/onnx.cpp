@@ -239,10 +239,10 @@ AttentionOutputs attention(const AttentionInputs& inputs, const AttentionAttribu
 
   // 3. attend
   const auto& stage = attributes.qk_matmul_output;
-  Trace trace;
   AttentionOutputs outputs;
   outputs.y = as_given(flash_attention(q, k, v, options), rank);
   if (stage) {
+    Trace trace;
     softlookup::attention(q, k, v, options, &trace);
     outputs.qk_matmul_output = pass(trace, pass_of(*stage, options.softcap.has_value()));
   }

@@ -44,7 +44,7 @@ export default defineConfig(({ mode }) => {
       alias: [
         { find: "softlookup", replacement: here("../dist/index.js") },
         ...(single
-          ? [{ find: /^.*\/work\/start\.ts$|^\.\/start\.ts$/, replacement: here("src/work/start.single.ts") }]
+          ? [{ find: /^.*\/jobs\/start\.ts$|^\.\/start\.ts$/, replacement: here("src/jobs/start.single.ts") }]
           : []),
       ],
     },

@@ -5,9 +5,9 @@ import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
 import { cacheRanges, memoryChoices, modelDims } from "../state/fields/cache.ts";
 import type { Inputs } from "../state/inputs.ts";
-import type { DecodeTime } from "../work/decode-times.ts";
+import type { DecodeTime } from "../jobs/decode-times.ts";
 import { type Control, seedControl } from "./controls.ts";
-import { equals, number, symbol, text, words } from "./explain.ts";
+import { equals, given, minus, symbol, text, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, indices, numerals, passes, symbols } from "./figure.ts";
 import { difference, largest, withLayer } from "./layers.ts";
 import { keys, outputExplanation, outputs, queries, weightsGrid } from "./passes.ts";
@@ -87,13 +87,12 @@ function vectorsGrid(
     explain(row, col) {
       const exact = at(shown, dim, row, col);
       return {
-        segments: [
+        segments: given(
           symbol(name, `${String(from + row)},${String(col)}`, role),
-          text(" = "),
-          number(exact, role),
-          text("  "),
+          exact,
+          role,
           words(note(from + row)),
-        ],
+        ),
         exact,
         lights: [],
       };
@@ -275,12 +274,7 @@ function comparisonGrids(inputs: Inputs, chunk: number): readonly Grid[] {
       explain(row, col) {
         const exact = at(differences, dim, row, col);
         return {
-          segments: [
-            number(at(cached, dim, row, col)),
-            text(" − "),
-            number(at(whole, dim, row, col), "plain", true),
-            ...equals(exact),
-          ],
+          segments: minus(at(cached, dim, row, col), at(whole, dim, row, col), exact),
           exact,
           lights: ["whole", "through"].map((grid) => ({ grid, row, col })),
         };

@@ -14,10 +14,10 @@ import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
 import { costChoices, costHeadCounts, costRanges } from "../state/fields/cost.ts";
 import type { Inputs } from "../state/inputs.ts";
-import type { AttentionTime } from "../work/attention-times.ts";
-import type { PeakMemory } from "../work/peak-memory.ts";
+import type { AttentionTime } from "../jobs/attention-times.ts";
+import type { PeakMemory } from "../jobs/peak-memory.ts";
 import type { Control } from "./controls.ts";
-import { equals, number, sum, text, words } from "./explain.ts";
+import { equals, minus, number, sum, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, indices, numerals } from "./figure.ts";
 import { difference } from "./layers.ts";
 import { count, type Entry, type Listing, textEntry } from "./listing.ts";
@@ -324,10 +324,7 @@ function linearFigure({ costTokens, costSeed }: Inputs): Figure {
       const exact = at(data, linearDim, row, col);
       const [one, other] = [at(soft, linearDim, row, col), at(linear, linearDim, row, col)];
       return {
-        segments:
-          id === "difference"
-            ? [number(one), text(" − "), number(other, "plain", true), ...equals(exact)]
-            : [number(exact)],
+        segments: id === "difference" ? minus(one, other, exact) : [number(exact)],
         exact,
         lights: ["soft", "linear", "difference"].map((grid) => ({ grid, row, col })),
       };

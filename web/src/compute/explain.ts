@@ -36,6 +36,34 @@ export const equals = (value: number, role: Role = "plain"): Segment[] => [
   number(value, role),
 ];
 
+/** x = a number that nothing was computed from, and what it is. */
+export const given = (what: Segment, value: number, role: Role, note: Segment): Segment[] => [
+  what,
+  text(" = "),
+  number(value, role),
+  text("  "),
+  note,
+];
+
+/** a − b = c */
+export const minus = (a: number, b: number, result: number): Segment[] => [
+  number(a),
+  text(" − "),
+  number(b, "plain", true),
+  ...equals(result),
+];
+
+/** exp(s − m) ÷ Σ = a weight */
+export const share = (score: number, rowMax: number, rowSum: number, weight: number): Segment[] => [
+  text("exp("),
+  number(score),
+  text(" − "),
+  number(rowMax, "plain", true),
+  text(") ÷ "),
+  number(rowSum),
+  ...equals(weight, "weight"),
+];
+
 /** a + b + … */
 export function sum(operands: readonly Operand[]): Segment[] {
   return operands.flatMap(({ value, role }, index) =>

@@ -15,7 +15,7 @@ import { withEdit } from "../state/fields/leak.ts";
 import { headCounts, headsDims, headsRanges, shapeDims } from "../state/fields/heads.ts";
 import type { Inputs } from "../state/inputs.ts";
 import type { Control } from "./controls.ts";
-import { equals, number, productSum, symbol, text, words } from "./explain.ts";
+import { equals, given, minus, number, productSum, symbol, text, words } from "./explain.ts";
 import {
   at,
   type Explanation,
@@ -118,13 +118,12 @@ function tokensGrid(inputs: Inputs, change: Change): Grid {
     explain(row, col) {
       const exact = at(stored, headsDim, row, col);
       return {
-        segments: [
+        segments: given(
           symbol("x", `${String(row)},${String(col)}`),
-          text(" = "),
-          number(exact),
-          text("  "),
+          exact,
+          "plain",
           words(explanations.token, { i: row, j: col }),
-        ],
+        ),
         exact,
         lights: [],
       };
@@ -488,10 +487,7 @@ function loopFigure(inputs: Inputs): Figure {
       const exact = at(data, headsDim, row, col);
       const [one, other] = [at(large, headsDim, row, col), at(small, headsDim, row, col)];
       return {
-        segments:
-          id === "difference"
-            ? [number(one), text(" − "), number(other, "plain", true), ...equals(exact)]
-            : [number(exact)],
+        segments: id === "difference" ? minus(one, other, exact) : [number(exact)],
         exact,
         lights: [
           { grid: "large", row, col },

@@ -3,7 +3,7 @@ import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
 import { withEdit } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
-import { equals, number, symbol, text, words } from "./explain.ts";
+import { equals, given, number, symbol, text, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, numerals, passes, symbols } from "./figure.ts";
 import { expGrid, keys, outputExplanation, outputs, queries, rowSumGrid, weightsGrid } from "./passes.ts";
 import { attend, moves, sequences, sequenceTensor } from "./sequence.ts";
@@ -39,13 +39,12 @@ function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change):
       const exact = at(stored, dim, row, col);
       const note = row <= cut ? explanations.kept : explanations.swapped;
       return {
-        segments: [
+        segments: given(
           symbol(name, `${String(row)},${String(col)}`),
-          text(" = "),
-          number(exact),
-          text("  "),
+          exact,
+          "plain",
           words(future ? note : explanations.token, { i: row, j: col }),
-        ],
+        ),
         exact,
         lights: future ? [{ grid: "tokens", row, col }] : [],
       };

@@ -6,7 +6,7 @@ import { ui } from "../content/ui.ts";
 import { temperatures } from "../state/fields/lookup.ts";
 import type { Inputs } from "../state/inputs.ts";
 import type { Control } from "./controls.ts";
-import { equals, number, productSum, symbol, text, words } from "./explain.ts";
+import { equals, given, number, productSum, share, symbol, text, words } from "./explain.ts";
 import {
   at,
   type Explanation,
@@ -94,16 +94,20 @@ const products = (q: ArrayLike<number>, k: ArrayLike<number>, entry: number) =>
     ]),
   );
 
-/** exp(s − m) ÷ Σ */
-const share = (scores: ArrayLike<number>, rowMax: number, rowSum: number, entry: number, exact: number) => [
-  text("exp("),
-  number(scores[entry] ?? NaN),
-  text(" − "),
-  number(rowMax, "plain", true),
-  text(") ÷ "),
-  number(rowSum),
-  ...equals(exact, "weight"),
-];
+/** The weights of one query, each as its share of the row of logits that stands in grid `from`. */
+function weightColumn(
+  names: Parameters<typeof column>[0],
+  { weights, rowMax, rowSum }: Readonly<Record<"weights" | "rowMax" | "rowSum", ArrayLike<number>>>,
+  logits: ArrayLike<number>,
+  from: string,
+): Grid {
+  return asWeights(
+    column(names, weights, (entry, exact) => ({
+      segments: share(logits[entry] ?? NaN, rowMax[0] ?? NaN, rowSum[0] ?? NaN, exact),
+      lights: [{ grid: from }],
+    })),
+  );
+}
 
 function answerGrid(weights: Grid, v: ArrayLike<number>, output: ArrayLike<number>): Grid {
   const row = { data: weights.data, rows: answerRow, cols: weights.rows };
@@ -203,11 +207,11 @@ function softFigure(inputs: Inputs, change: Change): Figure {
       lights: [{ grid: "scores", row: entry }],
     }),
   );
-  const weights = asWeights(
-    column({ id: "weights", label: labels.entryWeights, name: "w" }, pass.weights, (entry, exact) => ({
-      segments: share(pass.scaled, pass.rowMax[0] ?? NaN, pass.rowSum[0] ?? NaN, entry, exact),
-      lights: [{ grid: "tempered" }],
-    })),
+  const weights = weightColumn(
+    { id: "weights", label: labels.entryWeights, name: "w" },
+    pass,
+    pass.scaled,
+    "tempered",
   );
   return {
     layout: "flow",
@@ -368,18 +372,18 @@ function additiveFigure(step: string, inputs: Inputs, change: Change): Figure {
       lights: [{ grid: "addQuery" }, { grid: "addKey", row: entry }, { grid: "addV" }],
     }),
   );
-  const weights = asWeights(
-    column({ id: "addWeights", label: labels.addWeights, name: "w" }, pass.weights, (entry, exact) => ({
-      segments: share(pass.scores, pass.rowMax[0] ?? NaN, pass.rowSum[0] ?? NaN, entry, exact),
-      lights: [{ grid: "addScores" }],
-    })),
+  const weights = weightColumn(
+    { id: "addWeights", label: labels.addWeights, name: "w" },
+    pass,
+    pass.scores,
+    "addScores",
   );
   const dot = look(inputs.query, inputs, { scale: 1 });
-  const dotWeights = asWeights(
-    column({ id: "dotWeights", label: labels.dotWeights, name: "w" }, dot.weights, (entry, exact) => ({
-      segments: share(dot.scores, dot.rowMax[0] ?? NaN, dot.rowSum[0] ?? NaN, entry, exact),
-      lights: [{ grid: "scores" }],
-    })),
+  const dotWeights = weightColumn(
+    { id: "dotWeights", label: labels.dotWeights, name: "w" },
+    dot,
+    dot.scores,
+    "scores",
   );
   return {
     layout: "flow",
@@ -434,13 +438,12 @@ function translationFigure(step: string, inputs: Inputs, change: Change): Figure
       label: labels.fixedContexts,
       data: target.flatMap(() => [...stored]),
       explain: (_, col) => ({
-        segments: [
+        segments: given(
           symbol("h", `${String(last)},${String(col)}`),
-          text(" = "),
-          number(stored[col] ?? NaN),
-          text("  "),
+          stored[col] ?? NaN,
+          "plain",
           words(explanations.lastOutput),
-        ],
+        ),
         exact: stored[col] ?? NaN,
         lights: [{ grid: "encoder", row: last, col }],
       }),
@@ -549,15 +552,11 @@ function oneTokenFigure(inputs: Inputs, change: Change): Figure {
     hidden,
   };
   const weights: Grid = {
-    ...asWeights(
-      column(
-        { id: "weights", label: labels.entryWeights, name: "w", rows },
-        pass.weights,
-        (entry, exact) => ({
-          segments: share(pass.masked, pass.rowMax[0] ?? NaN, pass.rowSum[0] ?? NaN, entry, exact),
-          lights: [{ grid: "scores" }],
-        }),
-      ),
+    ...weightColumn(
+      { id: "weights", label: labels.entryWeights, name: "w", rows },
+      pass,
+      pass.masked,
+      "scores",
     ),
     hidden,
   };

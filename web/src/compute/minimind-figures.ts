@@ -5,7 +5,7 @@ import type { Text } from "../content/text.ts";
 import { withEdit } from "../state/fields/leak.ts";
 import { isTyped } from "../state/fields/minimind.ts";
 import type { Inputs } from "../state/inputs.ts";
-import { equals, longProductSum, number, symbol, text, words } from "./explain.ts";
+import { equals, given, longProductSum, minus, number, symbol, text, words } from "./explain.ts";
 import {
   at,
   type Explanation,
@@ -86,13 +86,12 @@ function xGrid(inputs: Inputs, change?: Change): Grid {
       (row, col) => {
         const exact = Math.fround(at(data, mmHidden, row, col));
         return {
-          segments: [
+          segments: given(
             symbol("x", `${String(row)},${String(col)}`),
-            text(" = "),
-            number(exact),
-            text("  "),
+            exact,
+            "plain",
             words(explanations.token, { i: row, j: col }),
-          ],
+          ),
           exact,
           lights: [],
         };
@@ -437,12 +436,7 @@ function differenceGrid(
   return grid({ id: "difference", label: labels.difference, data: apart, rows: lines, cols }, (row, col) => {
     const exact = at(apart, width, row, col);
     return {
-      segments: [
-        number(at(one, width, row, col)),
-        text(" − "),
-        number(at(other, width, row, col), "plain", true),
-        ...equals(exact),
-      ],
+      segments: minus(at(one, width, row, col), at(other, width, row, col), exact),
       exact,
       lights: [
         { grid: first, row, col },

@@ -2,7 +2,7 @@ import { masks, softmax } from "softlookup";
 import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
 import type { Inputs } from "../state/inputs.ts";
-import { number, symbol, text, words } from "./explain.ts";
+import { given, symbol, words } from "./explain.ts";
 import { type Figure, firstCell, type Grid, passes } from "./figure.ts";
 import { tokens } from "./formula.ts";
 import { additiveGrid, hiddenBy, maskedGrid, maskGrid, maskOf, rowWords, wrongOrder } from "./mask-grids.ts";
@@ -32,13 +32,7 @@ export function paddingFigure(step: string, inputs: Inputs, change: Change): Fig
       },
     },
     explain: (_, col) => ({
-      segments: [
-        symbol("s", col),
-        text(" = "),
-        number(stored[col] ?? NaN),
-        text("  "),
-        words(explanations.score, { j: col }),
-      ],
+      segments: given(symbol("s", col), stored[col] ?? NaN, "plain", words(explanations.score, { j: col })),
       exact: stored[col] ?? NaN,
       lights: [],
     }),

@@ -12,10 +12,10 @@ import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
 import { keyCounts, type Tie, ties, widths } from "../state/fields/scale.ts";
 import type { Inputs } from "../state/inputs.ts";
-import type { Spread } from "../work/dot-products.ts";
-import type { Saturation, Sharpness } from "../work/saturation.ts";
+import type { Spread } from "../jobs/dot-products.ts";
+import type { Saturation, Sharpness } from "../jobs/saturation.ts";
 import { type Control, seedControl } from "./controls.ts";
-import { equals, number, productSum, text, words } from "./explain.ts";
+import { equals, minus, number, productSum, share, text, words } from "./explain.ts";
 import {
   at,
   type Figure,
@@ -142,15 +142,7 @@ function saturationFigure(inputs: Inputs): Figure {
       explain(_, col) {
         const exact = pass.weights[col] ?? NaN;
         return {
-          segments: [
-            text("exp("),
-            number(pass.scaled[col] ?? NaN),
-            text(" − "),
-            number(pass.rowMax[0] ?? NaN, "plain", true),
-            text(") ÷ "),
-            number(pass.rowSum[0] ?? NaN),
-            ...equals(exact, "weight"),
-          ],
+          segments: share(pass.scaled[col] ?? NaN, pass.rowMax[0] ?? NaN, pass.rowSum[0] ?? NaN, exact),
           exact,
           lights: [{ grid: scores.id, col }],
         };
@@ -324,12 +316,7 @@ function tiedFigure(step: string, inputs: Inputs, change: Change): Figure {
       explain(row, col) {
         const exact = at(data, tokens, row, col);
         return {
-          segments: [
-            number(at(pass.scores, tokens, row, col)),
-            text(" − "),
-            number(at(mirrored, tokens, row, col), "plain", true),
-            ...equals(exact),
-          ],
+          segments: minus(at(pass.scores, tokens, row, col), at(mirrored, tokens, row, col), exact),
           exact,
           lights: [
             { grid: "scores", row, col },

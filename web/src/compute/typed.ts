@@ -1,7 +1,7 @@
 import type { Text } from "../content/text.ts";
 import type { Numbers } from "../state/codec.ts";
 import type { Inputs } from "../state/inputs.ts";
-import { number, symbol, text, words } from "./explain.ts";
+import { given, symbol, words } from "./explain.ts";
 import { at, type Grid, type Role, type Symbol } from "./figure.ts";
 
 /** How a figure changes the inputs; the tag names the cell. */
@@ -49,13 +49,7 @@ export function typedGrid(
       const exact = at(stored, cols.length, row, col);
       const index = rows.length > 1 ? `${row},${col}` : String(col);
       return {
-        segments: [
-          symbol(name, index, role),
-          text(" = "),
-          number(exact, role),
-          text("  "),
-          words(note, { i: row, j: col }),
-        ],
+        segments: given(symbol(name, index, role), exact, role, words(note, { i: row, j: col })),
         exact,
         lights: [],
       };

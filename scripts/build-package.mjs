@@ -10,8 +10,16 @@ import { whenChanged } from "./stamp.mjs";
 const wasm = "build/wasm-release/softlookup.wasm";
 const glue = "build/wasm-release/softlookup.js";
 
-/** What cmake/wasm.cmake compiles for, and nothing newer. */
-const wasmFeatures = ["--enable-simd", "--enable-exception-handling"];
+/** Exceptions are the youngest that cmake/wasm.cmake asks for; newer compilers use what is older unasked. */
+const wasmFeatures = [
+  "exception-handling",
+  "simd",
+  "bulk-memory",
+  "multivalue",
+  "mutable-globals",
+  "nontrapping-float-to-int",
+  "sign-ext",
+].map((feature) => `--enable-${feature}`);
 
 export async function buildPackage() {
   generateErrorCodes();

@@ -74,6 +74,7 @@ const parts = {
   "cpp-native-debug": () => catch2("native-debug"),
   "cpp-native-release": () => catch2("native-release"),
   "cpp-wasm-release": () => catch2("wasm-release"),
+  "cpp-wasm-debug": () => catch2("wasm-debug"),
   "js-node": () => vitest("node"),
   "js-chromium": () => vitest("browser"),
   page: playwright,

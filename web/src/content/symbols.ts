@@ -23,7 +23,7 @@ export const symbols: Readonly<Partial<Record<TermId, string>>> = {
   cut: "t",
   replaced: "x'",
   head: "H",
-  "model-dim": "D",
+  "model-dim": "d",
   "output-projection": "W^O",
   batch: "B",
   length: "n",

@@ -65,7 +65,8 @@ function holdsOneAndThree(cache: KVCache): void {
   expectTensor(ask(copy), [1, 1, 1, 1], [4]);
 }
 
-describe("KVCache", () => {
+/** For the tests of a group: a cache of 1 and 3, which still works when they are through, and one disposed of. */
+function caches(): { cache: KVCache; disposed: KVCache } {
   const cache = new KVCache(cacheSize);
   cache.append(tokens(0, 0), tokens(1, 3));
   const disposed = new KVCache(cacheSize);
@@ -74,6 +75,11 @@ describe("KVCache", () => {
     expectTensor(scaledDotProductAttention(zero, zero, tokens(8), { cache }).output, [1, 1, 1, 1], [4]);
     cache.dispose();
   });
+  return { cache, disposed };
+}
+
+describe("KVCache", () => {
+  const { cache, disposed } = caches();
   const control = () => {
     holdsOneAndThree(cache);
   };
@@ -405,14 +411,7 @@ describe("scaledDotProductAttention: where queries look", () => {
 });
 
 describe("scaledDotProductAttention over a cache", () => {
-  const cache = new KVCache(cacheSize);
-  cache.append(tokens(0, 0), tokens(1, 3));
-  const disposed = new KVCache(cacheSize);
-  disposed.dispose();
-  afterAll(() => {
-    expectTensor(scaledDotProductAttention(zero, zero, tokens(8), { cache }).output, [1, 1, 1, 1], [4]);
-    cache.dispose();
-  });
+  const { cache, disposed } = caches();
   const attend = (q: unknown, k: unknown, v: unknown, options: object = {}) =>
     untyped(scaledDotProductAttention)(q, k, v, { cache, ...options });
   const withOptions = (options: object) => attend(zero, zero, zero, options);

@@ -3,7 +3,7 @@ import type { Place } from "../content/lesson.ts";
 import type { Bits } from "../state/codec.ts";
 import type { Inputs } from "../state/inputs.ts";
 import { sequence } from "./cache.ts";
-import { bitsOf, indices } from "./figure.ts";
+import { bitsOf } from "./figure.ts";
 import { dim, tokens } from "./formula.ts";
 import { askerOf } from "./lookup.ts";
 import { maskOf } from "./mask-grids.ts";
@@ -77,7 +77,7 @@ function leakProgram(step: string, inputs: Inputs): Program | undefined {
   if (order === undefined) return undefined;
   const { length, dim: width } = inputs;
   const { original, replaced } = sequences(inputs);
-  const bits = indices(length * length).map((index) => index % length <= Math.floor(index / length));
+  const bits = bitsOf(masks.causal(length));
   const run = (x: string): Run => ({
     kind: "attention",
     q: x,

@@ -24,6 +24,13 @@ target_compile_definitions(
 target_link_libraries(
   softlookup_tests PRIVATE softlookup_core softlookup_warnings softlookup_json softlookup_catch2
 )
+# Parsed once instead of for every file; but one build goes without, where a forgotten include shows.
+if(NOT SOFTLOOKUP_SANITIZE)
+  target_precompile_headers(
+    softlookup_tests PRIVATE <xtensor/xarray.hpp> <xtensor/xtensor.hpp> <xtensor/xview.hpp> tests/cpp/catch.hpp
+  )
+  set_source_files_properties(tests/cpp/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # asks for more of Catch2
+endif()
 if(EMSCRIPTEN)
   target_link_libraries(softlookup_tests PRIVATE softlookup_wasm_tests)
   set_target_properties(softlookup_tests PROPERTIES SUFFIX .cjs) # package.json makes .js an ES module

@@ -3,7 +3,8 @@
 // The tests as native-release built them are linked with the broken file in front of the core's library, so
 // that a mutant costs one compilation, and several are tried at once.
 
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { build, configure } from "./cmake.mjs";
 import mutants from "./mutants.mjs";
 import { inParallel } from "./parallel.mjs";
@@ -43,8 +44,23 @@ function highwayLibrary() {
   return /^SOFTLOOKUP_HWY_LIBRARY:\w+=(.+)$/m.exec(cache)[1];
 }
 
+const mutated = (command) => `${command} -O0 -w`;
+
+/** xtensor, which takes most of a compilation, parsed once for all mutants. */
+async function precompiledHeaders() {
+  const header = `${root}build/mutants/xtensor.hpp`;
+  mkdirSync(dirname(header), { recursive: true });
+  writeFileSync(header, "#include <xtensor/xarray.hpp>\n#include <xtensor/xtensor.hpp>\n");
+  const { file, command, object } = compilations("src")[0];
+  const compile = command
+    .replace(`${root}${file}`, `-x c++-header ${header}`)
+    .replace(object, `${header}.gch`);
+  await run("sh", ["-c", `cd ${buildFolder} && ${mutated(compile)}`], { capture: true });
+  return header;
+}
+
 /** How the tests took a mutant; only "noticed" is good. */
-async function fate({ file, find, replace }, folder) {
+async function fate({ file, find, replace }, folder, header) {
   const original = readFileSync(`${root}${file}`, "utf8");
   const places = original.split(find).length - 1;
   if (places !== 1) return `found ${places} times`;
@@ -59,7 +75,7 @@ async function fate({ file, find, replace }, folder) {
   for (const { command, object } of compilations("src").filter(({ object }) => broken.includes(object))) {
     objects.push(`${folder}/${objects.length}.o`);
     const compile = command.replaceAll(`${root}src`, `${folder}/src`).replace(object, objects.at(-1));
-    if ((await shell(`${compile} -O0 -w`)).code !== 0) return "does not compile";
+    if ((await shell(`${mutated(compile)} -include ${header}`)).code !== 0) return "does not compile";
   }
 
   const tests = [...compilations("tests/cpp"), ...compilations("tests/regression")];
@@ -83,10 +99,11 @@ export async function mutations() {
   const { code, output } = await execute(`${buildFolder}/softlookup_tests`, [], { capture: true });
   if (code !== 0) throw new Failure(`the tests do not pass unbroken:\n${output}`);
 
+  const header = await precompiledHeaders();
   const counts = { passed: 0, failed: 0 };
   await inParallel([...mutants.entries()], async ([index, mutant]) => {
     const folder = `${root}build/mutants/${index}`;
-    const result = await fate(mutant, folder);
+    const result = await fate(mutant, folder, header);
     rmSync(folder, { recursive: true, force: true });
     counts[result === "noticed" ? "passed" : "failed"] += 1;
     console.log(`${result.padEnd(16)}  ${mutant.file.padEnd(24)}  ${mutant.name}`);

@@ -1,4 +1,4 @@
-import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
+import { addressOf, expect, open, places, settled, test, turnTo } from "./fixtures.ts";
 
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 360, height: 740 }, hasTouch: true });
@@ -8,9 +8,10 @@ test.describe("on a phone", () => {
       page,
       site,
     }) => {
-      test.setTimeout(places.length * 5000);
+      test.setTimeout(places.length * 2000);
+      await open(page, site);
       for (const place of places) {
-        await open(page, site, addressOf(place, language, "&length=10&dim=8"));
+        await turnTo(page, place, language, "&length=10&dim=8");
         await settled(page, language);
         const shown =
           "[data-grid] td, [data-listing] td, [data-plot] svg, [data-printout], [data-bytes], [data-fault]";

@@ -2,7 +2,7 @@ import type { Locator, Page } from "@playwright/test";
 import { lessons } from "../../web/src/content/index.ts";
 import type { Question } from "../../web/src/content/question.ts";
 import { ui } from "../../web/src/content/ui.ts";
-import { addressOf, expect, open, test } from "./fixtures.ts";
+import { addressOf, expect, open, test, turnTo } from "./fixtures.ts";
 
 /**
  * Right and wrong answers, by hand: q_i · k_j stands in row i; 64 variances of 1; e^{−ln 2} / (1 + e^{−ln 2}) = 1/3;
@@ -74,9 +74,10 @@ test("every question has an answer by hand, and a step to stand at", () => {
 
 test("the core takes the right answer and no other, and says why", async ({ page, site }) => {
   test.slow();
+  await open(page, site);
   for (const { lesson, question, name } of all) {
     const [right = "", wrong = ""] = expected[name] ?? [];
-    await open(page, site, addressOf({ lesson, step: question.step }));
+    await turnTo(page, { lesson, step: question.step });
     const form = formOf(page, name);
     const result = form.getByRole("status");
     await give(form, question, wrong);

@@ -21,13 +21,13 @@ constexpr std::size_t kTiles = 8;       // tiles of queries that share a block w
 
 /// What all rows of a call share.
 struct Call {
-  const Tensor4& q;
+  const View4<const float>& q;
   const AttentionOptions& options;
   const MaskRule& rule;
   float scale;
-  Tensor4& output;
+  const View4<float>& output;
 
-  [[nodiscard]] std::size_t head_dim() const { return q.shape(3); }
+  [[nodiscard]] std::size_t head_dim() const { return q.shape[3]; }
 };
 
 /// Query i of head h in batch row b.
@@ -62,7 +62,7 @@ void attend_exactly(const Call& call, const Row& row, const Panels& keys, const 
   Tensor4 k = Tensor4::from_shape({1, 1, seen.size(), call.head_dim()});
   Tensor4 v = Tensor4::from_shape({1, 1, seen.size(), values.rows()});
   NdArray bias = NdArray::from_shape({1, seen.size()});
-  std::copy_n(&call.q(b, h, i, 0), call.head_dim(), q.data());
+  std::copy_n(call.q.row(b, h, i), call.head_dim(), q.data());
   std::copy(biases.begin(), biases.end(), bias.data());
   for (std::size_t n = 0; n < seen.size(); ++n) {
     for (std::size_t e = 0; e < call.head_dim(); ++e) {
@@ -80,7 +80,7 @@ void attend_exactly(const Call& call, const Row& row, const Panels& keys, const 
   }
   options.masks.emplace_back(std::move(bias));
   const Tensor4 output = attention(q, k, v, options).output;
-  std::copy_n(output.data(), values.rows(), &call.output(b, h, i, 0));
+  std::copy_n(output.data(), values.rows(), call.output.row(b, h, i));
 }
 
 /// Where number `item` of row `row` lies.
@@ -99,8 +99,14 @@ struct Batch {
   bool side_by_side;
   Spread queries_at, scores_at, sums_at, output_at;
   MaskRule::Reach reach{};  // of all its rows together
-  std::vector<float> queries, max, sums, shrink;
-  std::vector<float> output;  // not yet divided by the sums
+
+ private:
+  std::vector<float> numbers_;  // all that follow in one piece: small calls are about memory
+
+ public:
+  float *queries, *max, *sums, *shrink;
+  float* output;  // not yet divided by the sums
+  std::size_t output_size;
 
   Batch(std::vector<Row> rows_in, bool side_by_side_in, std::size_t head_dim, std::size_t width)
       : rows(std::move(rows_in)),
@@ -109,11 +115,13 @@ struct Batch {
         scores_at(spread(kKeyBlock)),
         sums_at(spread(4)),
         output_at(spread(width)),
-        queries(room() * head_dim),
-        max(room()),
-        sums(room() * 4),
-        shrink(room()),
-        output(room() * width) {}
+        numbers_(zeros(room() * (head_dim + 1 + 4 + 1 + width))),
+        queries(numbers_.data()),
+        max(queries + room() * head_dim),
+        sums(max + room()),
+        shrink(sums + room() * 4),
+        output(shrink + room()),
+        output_size(room() * width) {}
 
   /// Rows that there is room for.
   [[nodiscard]] std::size_t room() const { return side_by_side ? kPanel : rows.size(); }
@@ -159,23 +167,21 @@ class Head {
   const Panels& values_;
   const std::size_t width_;  // Ev, rounded up to whole panels
   std::optional<Panels> clean_;
-  std::vector<std::size_t> tainted_;  // keys whose value is not finite
-  std::vector<float> scores_, biases_;
+  std::vector<std::size_t> tainted_;    // keys whose value is not finite
+  std::vector<float> scores_, biases_;  // of the batch that is at work
 };
 
 void Head::begin(Batch& batch) const {
-  std::fill(batch.sums.begin(), batch.sums.end(), 0.0F);
-  std::fill(batch.output.begin(), batch.output.end(), 0.0F);
+  std::fill_n(batch.sums, batch.room() * 4, 0.0F);
+  std::fill_n(batch.output, batch.output_size, 0.0F);
   batch.reach = call_.rule.reach(b_, batch.rows[0].i);
   for (std::size_t r = 0; r < batch.rows.size(); ++r) {
     const Row& row = batch.rows[r];
     const Start start(call_, row.h);
     batch.max[r] = start.max;
     batch.sums[batch.sums_at(r, 0)] = start.sum;
-    const float* query = &call_.q(row.b, row.h, row.i, 0);
-    for (std::size_t e = 0; e < call_.head_dim(); ++e) {
-      batch.queries[batch.queries_at(r, e)] = query[e] * call_.scale;
-    }
+    spread(call_.q.row(row.b, row.h, row.i), call_.head_dim(), call_.scale,
+           batch.queries + batch.queries_at(r, 0), batch.queries_at.item_step);
     const MaskRule::Reach reach = call_.rule.reach(b_, row.i);
     batch.reach.first = std::min(batch.reach.first, reach.first);
     batch.reach.last = std::max(batch.reach.last, reach.last);
@@ -186,7 +192,7 @@ void Head::mask(const Batch& batch, std::size_t first, std::size_t keys) {
   const Spread& at = batch.scores_at;
   const bool biased = call_.rule.has_biases();
   if (biased) {
-    biases_.assign(scores_.size(), 0.0F);
+    biases_ = zeros(scores_.size());
   }
   for (std::size_t r = 0; r < batch.rows.size(); ++r) {
     const Row& row = batch.rows[r];
@@ -218,15 +224,16 @@ void Head::step(Batch& batch, std::size_t block, const Panels& values) {
   const std::size_t head_dim = call_.head_dim();
   const kernel::PanelsOf k{keys_.at(first, 0), keys_.stride(), round_up(keys)};
   const kernel::PanelsOf v{values.at(0, first), values.stride(), width_};
-  scores_.resize(batch.room() * kKeyBlock);
+  if (scores_.empty()) {
+    scores_ = zeros(batch.room() * kKeyBlock);
+  }
   float* const scores = scores_.data();
 
   // 1. S = Q K^T, scaled with Q
   if (batch.side_by_side) {
-    kernel::multiply_lanes(k, head_dim, batch.queries.data(), scores, false);
+    kernel::multiply_lanes(k, head_dim, batch.queries, scores, false);
   } else {
-    kernel::multiply_rows(k, head_dim, batch.queries.data(), head_dim, count, scores, kKeyBlock,
-                          false);
+    kernel::multiply_rows(k, head_dim, batch.queries, head_dim, count, scores, kKeyBlock, false);
   }
   if (call_.options.softcap) {
     cap_softly(scores, scores_.size(), *call_.options.softcap);
@@ -236,16 +243,16 @@ void Head::step(Batch& batch, std::size_t block, const Panels& values) {
   // 2. P = exp(S - max), and what came before shrinks to the new maximum
   // 3. O += P V
   if (batch.side_by_side) {
-    kernel::soften_lanes(scores, keys, batch.max.data(), batch.sums.data(), batch.shrink.data());
-    kernel::scale_lanes(batch.output.data(), width_, batch.shrink.data());
-    kernel::multiply_lanes(v, keys, scores, batch.output.data(), true);
+    kernel::soften_lanes(scores, keys, batch.max, batch.sums, batch.shrink);
+    kernel::scale_lanes(batch.output, width_, batch.shrink);
+    kernel::multiply_lanes(v, keys, scores, batch.output, true);
   } else {
     for (std::size_t r = 0; r < count; ++r) {
       kernel::soften_row(scores + r * kKeyBlock, keys, &batch.max[r], &batch.sums[r * 4],
                          &batch.shrink[r]);
       kernel::scale_row(&batch.output[r * width_], width_, batch.shrink[r]);
     }
-    kernel::multiply_rows(v, keys, scores, kKeyBlock, count, batch.output.data(), width_, true);
+    kernel::multiply_rows(v, keys, scores, kKeyBlock, count, batch.output, width_, true);
   }
 }
 
@@ -286,19 +293,17 @@ const Panels& Head::clean_values() {
 bool Head::store(const Batch& batch, std::size_t r) const {
   const Row& row = batch.rows[r];
   const MaskRule::Reach reach = call_.rule.reach(row.b, row.i);
-  float* out = &call_.output(row.b, row.h, row.i, 0);
+  float* out = call_.output.row(row.b, row.h, row.i);
   if (reach.first == reach.last) {
     std::fill_n(out, values_.rows(), 0.0F);
     return true;
   }
   const auto part = [&](std::size_t s) { return batch.sums[batch.sums_at(r, s)]; };
   const float sum = (part(0) + part(1)) + (part(2) + part(3));
-  bool finite = std::isfinite(batch.max[r]) && std::isfinite(sum);
-  for (std::size_t c = 0; c < values_.rows(); ++c) {
-    out[c] = batch.output[batch.output_at(r, c)] / sum + 0.0F;  // never -0
-    finite = finite && std::isfinite(out[c]);
-  }
-  return finite && std::none_of(tainted_.begin(), tainted_.end(), [&](std::size_t j) {
+  const bool finite = gather(batch.output + batch.output_at(r, 0), batch.output_at.item_step,
+                             values_.rows(), sum, out);
+  return finite && std::isfinite(batch.max[r]) && std::isfinite(sum) &&
+         std::none_of(tainted_.begin(), tainted_.end(), [&](std::size_t j) {
            return j >= reach.first && j < reach.last && !call_.rule.hides(row.b, row.h, row.i, j);
          });
 }
@@ -347,28 +352,77 @@ void Head::attend_rows(std::vector<Row> rows) {
   attend(one);
 }
 
+void attend_packed(const View4<const float>& q, const PackedKeyValues& packed, std::size_t kv_heads,
+                   std::size_t keys, const AttentionOptions& options, const View4<float>& output) {
+  const auto [batch, heads, queries, head_dim] = q.shape;
+  const MaskRule rule(options, {batch, heads, queries, keys});
+  require_valid_sinks(options.sinks, heads);
+  require_valid_softcap(options.softcap);
+  const Call call{q, options, rule, resolve_scale(options.scale, head_dim), output};
+  const std::size_t group = heads / kv_heads;
+  for (std::size_t own = 0; own < batch * kv_heads && queries > 0; ++own) {
+    Head head(call, own / kv_heads, packed.keys[own], packed.values[own]);
+    const std::size_t first_head = own % kv_heads * group;
+    if (queries < kPanel) {
+      std::vector<Row> rows;
+      rows.reserve(group * queries);
+      for (std::size_t row = 0; row < group * queries; ++row) {
+        rows.push_back({own / kv_heads, first_head + row / queries, row % queries});
+      }
+      head.attend_rows(std::move(rows));
+      continue;
+    }
+    for (std::size_t h = first_head; h < first_head + group; ++h) {
+      for (std::size_t first = 0; first < queries; first += kTiles * kPanel) {
+        head.attend_tiles(h, first, std::min(kTiles * kPanel, queries - first));
+      }
+    }
+  }
+}
+
+Tensor4 output_for(const Tensor4& q, std::size_t value_dim) {
+  const std::array<std::size_t, 4> shape{q.shape(0), q.shape(1), q.shape(2), value_dim};
+  require_addressable(shape, "output");
+  return Tensor4::from_shape(shape);
+}
+
 }  // namespace
 
-PackedKeyValues pack_key_values(const Tensor4& k, const Tensor4& v) {
+PackedKeyValues pack_key_values(const View4<const float>& k, const View4<const float>& v) {
+  const auto [batch, kv_heads, keys, head_dim] = k.shape;
   PackedKeyValues packed;
-  const std::size_t keys = k.shape(2);
-  for (std::size_t b = 0; b < k.shape(0); ++b) {
-    for (std::size_t h = 0; h < k.shape(1); ++h) {
-      Panels& own_keys = packed.keys.emplace_back(keys, k.shape(3));
-      Panels& own_values = packed.values.emplace_back(v.shape(3), keys);
-      for (std::size_t j = 0; j < keys; ++j) {
-        own_keys.set_row(j, &k(b, h, j, 0));
-        own_values.set_column(j, &v(b, h, j, 0));
-      }
+  packed.keys.reserve(batch * kv_heads);
+  packed.values.reserve(batch * kv_heads);
+  for (std::size_t own = 0; own < batch * kv_heads; ++own) {
+    Panels& own_keys = packed.keys.emplace_back(keys, head_dim);
+    Panels& own_values = packed.values.emplace_back(v.shape[3], keys);
+    for (std::size_t j = 0; j < keys; ++j) {
+      own_keys.set_row(j, k.row(0, own, j));
+      own_values.set_column(j, v.row(0, own, j));
     }
   }
   return packed;
 }
 
+void flash_attention(const View4<const float>& q, const View4<const float>& k,
+                     const View4<const float>& v, const AttentionOptions& options,
+                     const View4<float>& output) {
+  require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
+  attend_packed(q, pack_key_values(k, v), k.shape[1], k.shape[2], options, output);
+}
+
 Tensor4 flash_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
                         const AttentionOptions& options) {
-  require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
-  return flash_attention(q, pack_key_values(k, v), v.shape(1), v.shape(3), k.shape(2), options);
+  Tensor4 output = output_for(q, v.shape(3));
+  flash_attention(view_of(q), view_of(k), view_of(v), options, view_of(output));
+  return output;
+}
+
+Tensor4 flash_attention(const Tensor4& q, const PackedKeyValues& packed, std::size_t kv_heads,
+                        std::size_t value_dim, std::size_t keys, const AttentionOptions& options) {
+  Tensor4 output = output_for(q, value_dim);
+  attend_packed(view_of(q), packed, kv_heads, keys, options, view_of(output));
+  return output;
 }
 
 AttentionResult attend(const Tensor4& q, const Tensor4& k, const Tensor4& v,
@@ -382,39 +436,6 @@ AttentionResult attend(const Tensor4& q, const Tensor4& k, const Tensor4& v,
     result.weights = attention(q, k, v, options).weights;
   }
   return result;
-}
-
-Tensor4 flash_attention(const Tensor4& q, const PackedKeyValues& packed, std::size_t kv_heads,
-                        std::size_t value_dim, std::size_t keys, const AttentionOptions& options) {
-  const std::size_t batch = q.shape(0);
-  const std::size_t heads = q.shape(1);
-  const std::size_t queries = q.shape(2);
-  const MaskRule rule(options, {batch, heads, queries, keys});
-  require_valid_sinks(options.sinks, heads);
-  require_valid_softcap(options.softcap);
-  const std::array<std::size_t, 4> shape{batch, heads, queries, value_dim};
-  require_addressable(shape, "output");
-  Tensor4 output = xt::empty<float>(shape);
-  const Call call{q, options, rule, resolve_scale(options.scale, q.shape(3)), output};
-  const std::size_t group = heads / kv_heads;
-  for (std::size_t own = 0; own < batch * kv_heads && queries > 0; ++own) {
-    Head head(call, own / kv_heads, packed.keys[own], packed.values[own]);
-    const std::size_t first_head = own % kv_heads * group;
-    if (queries < kPanel) {
-      std::vector<Row> rows;
-      for (std::size_t row = 0; row < group * queries; ++row) {
-        rows.push_back({own / kv_heads, first_head + row / queries, row % queries});
-      }
-      head.attend_rows(std::move(rows));
-      continue;
-    }
-    for (std::size_t h = first_head; h < first_head + group; ++h) {
-      for (std::size_t first = 0; first < queries; first += kTiles * kPanel) {
-        head.attend_tiles(h, first, std::min(kTiles * kPanel, queries - first));
-      }
-    }
-  }
-  return output;
 }
 
 }  // namespace softlookup

@@ -15,7 +15,7 @@ struct PackedKeyValues {
   std::vector<Panels> values;  // [B * Hkv], each [Ev, S]: a value's elements are the rows
 };
 
-PackedKeyValues pack_key_values(const Tensor4& k, const Tensor4& v);
+PackedKeyValues pack_key_values(const View4<const float>& k, const View4<const float>& v);
 
 /// The same attention as attention() of attention.hpp, without the matrix of weights: blocks of
 /// keys go by, and each query keeps a running maximum, a running sum and a running output (Dao et
@@ -28,6 +28,11 @@ PackedKeyValues pack_key_values(const Tensor4& k, const Tensor4& v);
 /// Throws what attention() throws.
 Tensor4 flash_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
                         const AttentionOptions& options);
+
+/// The same from and into memory that the caller keeps; output [B, Hq, L, Ev].
+void flash_attention(const View4<const float>& q, const View4<const float>& k,
+                     const View4<const float>& v, const AttentionOptions& options,
+                     const View4<float>& output);
 
 /// On the branch named; a trace is of the plain one, and the fast one has no weights.
 AttentionResult attend(const Tensor4& q, const Tensor4& k, const Tensor4& v,

@@ -228,9 +228,13 @@ void soften_row(float* scores, std::size_t keys, float* max, float* sums, float*
   const std::size_t padded = (keys + 3) / 4 * 4;
   std::fill(scores + keys, scores + padded, -std::numeric_limits<float>::infinity());
   const float before = *max;
-  for (std::size_t key = 0; key < keys; ++key) {
-    *max = scores[key] > *max ? scores[key] : *max;
+  auto tops = hn::Set(d, before);
+  for (std::size_t key = 0; key < padded; key += hn::MaxLanes(d)) {
+    tops = larger(d, hn::LoadU(d, scores + key), tops);
   }
+  float top[hn::MaxLanes(d)];
+  hn::StoreU(tops, d, top);
+  *max = *std::max_element(top, top + hn::MaxLanes(d));
   const auto shift = subtrahend(d, hn::Set(d, *max));
   const auto factor = exp_of(d, hn::Sub(hn::Set(d, before), shift), constants);
   for (std::size_t part = 0; part < kParts; ++part) {

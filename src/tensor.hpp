@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -29,6 +30,26 @@ template <class Array>
 Shape shape_of(const Array& array) {
   return Shape(array.shape().begin(), array.shape().end());
 }
+
+/// Four axes of numbers that somebody else keeps, row-major.
+template <class Number>
+struct View4 {
+  Number* data;
+  std::array<std::size_t, 4> shape;
+
+  /// The last axis, at [b, h, i].
+  [[nodiscard]] Number* row(std::size_t b, std::size_t h, std::size_t i) const {
+    return data + ((b * shape[1] + h) * shape[2] + i) * shape[3];
+  }
+};
+
+template <class Number>
+Shape shape_of(const View4<Number>& view) {
+  return Shape(view.shape.begin(), view.shape.end());
+}
+
+inline View4<const float> view_of(const Tensor4& tensor) { return {tensor.data(), tensor.shape()}; }
+inline View4<float> view_of(Tensor4& tensor) { return {tensor.data(), tensor.shape()}; }
 
 /// "[2, 3, 4]"
 template <class Shape>

@@ -1,6 +1,7 @@
 import { binaryAt, defaultBinary } from "#binary";
 import { AttentionError } from "./error.js";
 import createModule from "./softlookup.glue.js";
+import type { Raw } from "./raw.js";
 import { softlookupOver } from "./softlookup.js";
 import type { Softlookup } from "./types.js";
 
@@ -44,16 +45,20 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
 }
 
 /** The glue loses a failed instantiation, so it is caught here. */
-function instantiate(module: WebAssembly.Module) {
-  return new Promise<Awaited<ReturnType<typeof createModule>>>((resolve, reject) => {
+function instantiate(module: WebAssembly.Module): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    let memory: WebAssembly.Memory;
     const instantiateWasm: Parameters<typeof createModule>[0]["instantiateWasm"] = (imports, receive) => {
       WebAssembly.instantiate(module, imports)
         .then((instance) => {
+          memory = Object.values(instance.exports).find((value) => value instanceof WebAssembly.Memory)!;
           receive(instance, module); // throws for a module that is none of ours
         })
         .catch(reject);
       return {};
     };
-    createModule({ instantiateWasm }).then(resolve, reject);
+    createModule({ instantiateWasm }).then((raw) => {
+      resolve(Object.assign(raw, { memory }));
+    }, reject);
   });
 }

@@ -41,8 +41,23 @@ export interface Failure {
 
 type Answer<Value> = Value | Failure;
 
-/** The functions that bindings/embind.cpp registers. */
+/** The functions that bindings/embind.cpp registers and bindings/direct.cpp exports. */
 export interface Raw {
+  readonly memory: WebAssembly.Memory;
+  _attentionRoom(count: number): number;
+  _attendInRoom(
+    ...numbers: [
+      batch: number,
+      heads: number,
+      kvHeads: number,
+      queries: number,
+      keys: number,
+      headDim: number,
+      valueDim: number,
+      causality: number,
+      scale: number,
+    ]
+  ): number;
   attend(q: RawTensor, k: RawTensor, v: RawTensor, options: RawOptions): Answer<AttentionResult>;
   traceAttention(q: RawTensor, k: RawTensor, v: RawTensor, options: RawOptions): Answer<Trace>;
   softmaxOf(scores: RawTensor, options: RawOptions): Answer<Tensor>;

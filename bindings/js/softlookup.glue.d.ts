@@ -6,4 +6,4 @@ export default function createModule(options: {
     imports: WebAssembly.Imports,
     receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
   ): object;
-}): Promise<Raw>;
+}): Promise<Omit<Raw, "memory">>;

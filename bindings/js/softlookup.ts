@@ -1,4 +1,5 @@
 import { checkCausalityOver } from "./causality.js";
+import { directAttention } from "./direct.js";
 import { AttentionError } from "./error.js";
 import { groupedQueryAttentionOver } from "./grouped-query.js";
 import { cacheHandle, kvCacheOver } from "./kv-cache.js";
@@ -70,7 +71,10 @@ const attentionOptions = [
 ] as const;
 
 function attentionOver(raw: Raw): ScaledDotProductAttention {
+  const direct = directAttention(raw);
   const attend: ScaledDotProductAttention = (q, k, v, options) => {
+    const result = direct(q, k, v, options);
+    if (result !== undefined) return result;
     const tensors = [toRawTensor(q, "q"), toRawTensor(k, "k"), toRawTensor(v, "v")] as const;
     const { cache, ...rest } = toRawOptions(options, [
       ...attentionOptions,

@@ -28,7 +28,8 @@ export async function buildPackage() {
   generateErrorCodes();
   await configure("wasm-release", { tests: false });
   await build("wasm-release", "softlookup");
-  const inputs = ["bindings/js", "tsconfig.json", "tsconfig.build.json", "package-lock.json", wasm, glue];
+  const settings = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"];
+  const inputs = ["bindings/js", "scripts/relaxed.mjs", ...settings, wasm, glue];
   await whenChanged(
     "package",
     { inputs, outputs: ["dist/index.js", "dist/softlookup.relaxed.wasm"] },

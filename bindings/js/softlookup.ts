@@ -15,6 +15,7 @@ import type {
   FaultyAttention,
   Masks,
   ScaledDotProductAttention,
+  Simd,
   Softlookup,
   Softmax,
   SoftmaxStep,
@@ -24,7 +25,7 @@ import type {
 import { additiveAttentionOver, linearAttentionOver } from "./variants.js";
 
 /** Everything of the package over one instance of the core. */
-export function softlookupOver(raw: Raw): Softlookup {
+export function softlookupOver(raw: Raw, simd: Simd): Softlookup {
   return {
     scaledDotProductAttention: attentionOver(raw),
     softmax: softmaxOver(raw),
@@ -54,6 +55,7 @@ export function softlookupOver(raw: Raw): Softlookup {
     dotProductMoments: (headDim, samples) => unwrap(raw.theoryOfDotProducts(headDim, samples)),
     cost: costOver(raw),
     memoryUsage: () => raw.memoryUsage(),
+    simd,
   };
 }
 

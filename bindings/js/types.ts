@@ -781,6 +781,12 @@ export interface DotProductMoments {
   relativeStandardError: number;
 }
 
+/**
+ * Which binary runs: "relaxed" fuses a multiplication and an addition into one rounding, by relaxed SIMD. Each has its
+ * own bits, within the same error.
+ */
+export type Simd = "plain" | "relaxed";
+
 export interface Softlookup {
   scaledDotProductAttention: ScaledDotProductAttention;
   softmax: Softmax;
@@ -818,4 +824,5 @@ export interface Softlookup {
   cost: Cost;
   /** Bytes and objects held by this instance. */
   memoryUsage(): MemoryUsage;
+  readonly simd: Simd;
 }

@@ -26,13 +26,13 @@ function project(
   };
 }
 
-const browser = {
+const browser = () => ({
   enabled: true,
   headless: true,
   screenshotFailures: false,
   provider: playwright({ launchOptions }),
   instances: [{ browser: "chromium" as const }],
-};
+});
 
 // The same files run in Node and in a browser, and with both binaries. Those for Node alone, which start processes of
 // their own, run once.
@@ -47,8 +47,8 @@ export default defineConfig({
     projects: [
       project("node", "plain", { environment: "node" }),
       project("node-relaxed", "relaxed", { environment: "node", execArgv: relaxed, exclude: [forNode] }),
-      project("browser", "plain", { browser, exclude: [forNode] }),
-      project("browser-relaxed", "relaxed", { browser, exclude: [forNode] }),
+      project("browser", "plain", { browser: browser(), exclude: [forNode] }),
+      project("browser-relaxed", "relaxed", { browser: browser(), exclude: [forNode] }),
     ],
   },
 });

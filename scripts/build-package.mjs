@@ -61,10 +61,10 @@ async function writeRelaxed() {
   console.log(`softlookup.relaxed.wasm: ${places} multiplications fused with an addition`);
 }
 
-const entries = ["index", "load", "safetensors", "torch", "onnx", "cli"];
+const entries = ["index", "load", "pool", "pool-worker", "safetensors", "torch", "onnx", "cli"];
 
 /** What package.json and each environment choose among stays a file of its own. */
-const apart = /^(#binary|\.\/softlookup\.glue\.js|node:.*)$/;
+const apart = /^(#binary|#worker|\.\/softlookup\.glue\.js|node:.*)$/;
 
 /** One file for each entry, one for what they share; the types stay as they are. */
 async function bundle() {
@@ -76,7 +76,7 @@ async function bundle() {
   const { minifySync } = await import("rolldown/utils");
   for (const name of readdirSync(`${root}dist`).filter((file) => file.endsWith(".js"))) {
     const path = `${root}dist/${name}`;
-    if (!/^(binary|softlookup\.glue)\./.test(name)) {
+    if (!/^(binary|worker|softlookup\.glue)\./.test(name)) {
       rmSync(path);
       continue;
     }

@@ -4,7 +4,7 @@ import { groupedQueryAttentionOver } from "./grouped-query.js";
 import { cacheHandle, kvCacheOver } from "./kv-cache.js";
 import { multiHeadAttentionOver } from "./multi-head.js";
 import { onnxOver } from "./onnx-operators.js";
-import { toRawOptions, toWindow } from "./options.js";
+import { attentionOptions, toRawOptions, toWindow } from "./options.js";
 import { unwrap, type Raw } from "./raw.js";
 import { ropeOver, ropeTableOver } from "./rope.js";
 import { readSafetensorsOver } from "./safetensors-reader.js";
@@ -58,18 +58,6 @@ export function softlookupOver(raw: Raw, simd: Simd): Softlookup {
     simd,
   };
 }
-
-const attentionOptions = [
-  "mask",
-  "causal",
-  "scale",
-  "window",
-  "softcap",
-  "sinks",
-  "alibiSlopes",
-  "align",
-  "keyLengths",
-] as const;
 
 function attentionOver(raw: Raw): ScaledDotProductAttention {
   const attend: ScaledDotProductAttention = (q, k, v, options) => {

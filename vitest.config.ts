@@ -21,7 +21,7 @@ function project(
   const setupFiles = ["tests/js/simd.ts"];
   return {
     extends: true,
-    optimizeDeps: { include: ["fast-check"] }, // found later, it would reload the page during a test
+    optimizeDeps: { include: ["fast-check", "wasm-feature-detect"] }, // found later, they would reload the page
     test: { name, include, setupFiles, provide: { simd }, ...test },
   };
 }

@@ -41,6 +41,7 @@ export async function buildPackage() {
       await bundle();
       // The optimiser of Emscripten 3.1.6 is older and leaves a little.
       await run(bin("wasm-opt"), [
+        "--generate-global-effects", // calls that have none go
         "-Oz",
         ...Object.keys(wasmFeatures).map((feature) => `--enable-${feature}`),
         `${root}${wasm}`,
@@ -71,7 +72,9 @@ async function bundle() {
   const { rolldown } = await import("rolldown"); // there once npm has run
   const input = Object.fromEntries(entries.map((name) => [name, `${root}dist/${name}.js`]));
   const build = await rolldown({ input, external: apart });
-  const { output } = await build.generate({ format: "es", minify: true, chunkFileNames: "shared.js" });
+  const chunkFileNames = ({ moduleIds }) =>
+    moduleIds.some((id) => id.includes("/comlink/")) ? "pool-shared.js" : "shared.js";
+  const { output } = await build.generate({ format: "es", minify: true, chunkFileNames });
   await build.close();
   const { minifySync } = await import("rolldown/utils");
   for (const name of readdirSync(`${root}dist`).filter((file) => file.endsWith(".js"))) {

@@ -8,7 +8,7 @@ export interface Call {
   readonly buffers: readonly ArrayBuffer[];
 }
 
-/** The axes of what a call holds, by the last of which they are known. B batch rows, H heads of q, K of k and v. */
+/** The axes of what a call holds, of which leading ones may be absent. B: batch rows, H: heads of q, K: of k and v. */
 const tensorAxes = ["BHLE", "BKSE", "BKSE"] as const;
 const optionAxes: Readonly<Record<string, string>> = {
   mask: "BHLS",

@@ -10,56 +10,76 @@ import { whenChanged } from "./stamp.mjs";
 const wasm = "build/wasm-release/softlookup.wasm";
 const glue = "build/wasm-release/softlookup.js";
 
-/** Exceptions are the youngest that cmake/wasm.cmake asks for; newer compilers use what is older unasked. */
-const wasmFeatures = [
-  "exception-handling",
-  "simd",
-  "bulk-memory",
-  "multivalue",
-  "mutable-globals",
-  "nontrapping-float-to-int",
-  "sign-ext",
-].map((feature) => `--enable-${feature}`);
+/**
+ * By the names of wasm-opt and of Binaryen. Exceptions are the youngest that cmake/wasm.cmake asks for; newer compilers
+ * use what is older unasked.
+ */
+const wasmFeatures = {
+  "exception-handling": "ExceptionHandling",
+  simd: "SIMD128",
+  "bulk-memory": "BulkMemory",
+  multivalue: "Multivalue",
+  "mutable-globals": "MutableGlobals",
+  "nontrapping-float-to-int": "NontrappingFPToInt",
+  "sign-ext": "SignExt",
+};
 
 export async function buildPackage() {
   generateErrorCodes();
   await configure("wasm-release", { tests: false });
   await build("wasm-release", "softlookup");
-  const inputs = ["bindings/js", "tsconfig.json", "tsconfig.build.json", "package-lock.json", wasm, glue];
-  await whenChanged("package", { inputs, outputs: ["dist/index.js", "dist/softlookup.wasm"] }, async () => {
-    rmSync(`${root}dist`, { recursive: true, force: true });
-    await run(bin("tsc"), ["--project", "tsconfig.build.json"]);
-    copyFileSync(`${root}${glue}`, `${root}dist/softlookup.glue.js`);
-    copyFileSync(`${root}bindings/js/softlookup.glue.d.ts`, `${root}dist/softlookup.glue.d.ts`);
-    await bundle();
-    // The optimiser of Emscripten 3.1.6 is older and leaves a little.
-    await run(bin("wasm-opt"), [
-      "-Oz",
-      ...wasmFeatures,
-      `${root}${wasm}`,
-      "-o",
-      `${root}dist/softlookup.wasm`,
-    ]);
-  });
+  const settings = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"];
+  const inputs = ["bindings/js", "scripts/relaxed.mjs", ...settings, wasm, glue];
+  await whenChanged(
+    "package",
+    { inputs, outputs: ["dist/index.js", "dist/softlookup.relaxed.wasm"] },
+    async () => {
+      rmSync(`${root}dist`, { recursive: true, force: true });
+      await run(bin("tsc"), ["--project", "tsconfig.build.json"]);
+      copyFileSync(`${root}${glue}`, `${root}dist/softlookup.glue.js`);
+      copyFileSync(`${root}bindings/js/softlookup.glue.d.ts`, `${root}dist/softlookup.glue.d.ts`);
+      await bundle();
+      // The optimiser of Emscripten 3.1.6 is older and leaves a little.
+      await run(bin("wasm-opt"), [
+        "--generate-global-effects", // calls that have none go
+        "-Oz",
+        ...Object.keys(wasmFeatures).map((feature) => `--enable-${feature}`),
+        `${root}${wasm}`,
+        "-o",
+        `${root}dist/softlookup.wasm`,
+      ]);
+      await writeRelaxed();
+    },
+  );
   printSize();
 }
 
-const entries = ["index", "load", "safetensors", "torch", "onnx", "cli"];
+async function writeRelaxed() {
+  const { relax } = await import("./relaxed.mjs"); // there once npm has run
+  const plain = readFileSync(`${root}dist/softlookup.wasm`);
+  const { binary, places } = relax(plain, Object.values(wasmFeatures));
+  writeFileSync(`${root}dist/softlookup.relaxed.wasm`, binary);
+  console.log(`softlookup.relaxed.wasm: ${places} multiplications fused with an addition`);
+}
+
+const entries = ["index", "load", "pool", "pool-worker", "safetensors", "torch", "onnx", "cli"];
 
 /** What package.json and each environment choose among stays a file of its own. */
-const apart = /^(#binary|\.\/softlookup\.glue\.js|node:.*)$/;
+const apart = /^(#binary|#worker|\.\/softlookup\.glue\.js|node:.*)$/;
 
 /** One file for each entry, one for what they share; the types stay as they are. */
 async function bundle() {
   const { rolldown } = await import("rolldown"); // there once npm has run
   const input = Object.fromEntries(entries.map((name) => [name, `${root}dist/${name}.js`]));
   const build = await rolldown({ input, external: apart });
-  const { output } = await build.generate({ format: "es", minify: true, chunkFileNames: "shared.js" });
+  const chunkFileNames = ({ moduleIds }) =>
+    moduleIds.some((id) => id.includes("/comlink/")) ? "pool-shared.js" : "shared.js";
+  const { output } = await build.generate({ format: "es", minify: true, chunkFileNames });
   await build.close();
   const { minifySync } = await import("rolldown/utils");
   for (const name of readdirSync(`${root}dist`).filter((file) => file.endsWith(".js"))) {
     const path = `${root}dist/${name}`;
-    if (!/^(binary|softlookup\.glue)\./.test(name)) {
+    if (!/^(binary|worker|softlookup\.glue)\./.test(name)) {
       rmSync(path);
       continue;
     }

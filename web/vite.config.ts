@@ -44,7 +44,13 @@ export default defineConfig(({ mode }) => {
       alias: [
         { find: "softlookup", replacement: here("../dist/index.js") },
         ...(single
-          ? [{ find: /^.*\/jobs\/start\.ts$|^\.\/start\.ts$/, replacement: here("src/jobs/start.single.ts") }]
+          ? [
+              {
+                find: /^.*\/jobs\/start\.ts$|^\.\/start\.ts$/,
+                replacement: here("src/jobs/start.single.ts"),
+              },
+              { find: "#binary", replacement: here("src/binary.single.ts") },
+            ]
           : []),
       ],
     },

@@ -36,4 +36,5 @@ export const {
   dotProductMoments,
   cost,
   memoryUsage,
+  simd,
 } = instance;

@@ -1,30 +1,50 @@
+import { relaxedSimd } from "wasm-feature-detect";
 import { binaryAt, defaultBinary } from "#binary";
 import { AttentionError } from "./error.js";
 import createModule from "./softlookup.glue.js";
 import type { Raw } from "./raw.js";
 import { softlookupOver } from "./softlookup.js";
-import type { Softlookup } from "./types.js";
+import type { Simd, Softlookup } from "./types.js";
 
 export { AttentionError } from "./error.js";
 export type * from "./types.js";
 
 export interface LoadOptions {
-  /** Where the binary is or what it is. Default: softlookup.wasm beside this module. */
+  /** Where the binary is or what it is. Default: the one beside this module that `simd` names. */
   wasm?: string | URL | BufferSource | Response | WebAssembly.Module | undefined;
+  /** Which of the package's own binaries; not together with `wasm`. Default "relaxed" where the engine can, else "plain". */
+  simd?: Simd | undefined;
 }
 
 /**
  * A new instance with a memory of its own.
- * @throws AttentionError LOAD, once, when the binary is missing, truncated, or something else
+ * @throws AttentionError OPTION; LOAD, once, when the binary is missing, truncated, something else, or beyond the engine
  */
-export async function load({ wasm }: LoadOptions = {}): Promise<Softlookup> {
-  try {
-    const module = await compile(wasm ?? (await defaultBinary()));
-    return softlookupOver(await instantiate(module));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new AttentionError("LOAD", `softlookup.wasm: ${reason}`, { cause });
+export async function load({ wasm, simd }: LoadOptions = {}): Promise<Softlookup> {
+  if (![undefined, "plain", "relaxed"].includes(simd)) {
+    throw new AttentionError("OPTION", `simd must be "plain" or "relaxed", not ${String(simd)}`);
   }
+  if (wasm !== undefined && simd !== undefined) {
+    throw new AttentionError("OPTION", "simd chooses among the package's own binaries, which wasm replaces");
+  }
+  const canRelax = await relaxedSimd();
+  const chosen = simd ?? (canRelax ? "relaxed" : "plain");
+  try {
+    if (chosen === "relaxed" && !canRelax) {
+      throw new Error("this engine has no relaxed SIMD");
+    }
+    const module = await compile(wasm ?? (await defaultBinary(chosen)));
+    return softlookupOver(await instantiate(module), simdOf(module));
+  } catch (cause) {
+    const file = wasm === undefined && chosen === "relaxed" ? "softlookup.relaxed.wasm" : "softlookup.wasm";
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AttentionError("LOAD", `${file}: ${reason}`, { cause });
+  }
+}
+
+/** scripts/relaxed.mjs leaves a section of that name. */
+function simdOf(module: WebAssembly.Module): Simd {
+  return WebAssembly.Module.customSections(module, "relaxed-simd").length > 0 ? "relaxed" : "plain";
 }
 
 async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssembly.Module> {

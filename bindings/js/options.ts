@@ -14,6 +14,20 @@ for (const name of ["sinks", "alibiSlopes", "weight", "W", "U", "v", "b"]) {
   arrays[name] = (value) => toRawTensor(value as TensorLike, name);
 }
 
+export const attentionOptions = [
+  "mask",
+  "causal",
+  "scale",
+  "window",
+  "softcap",
+  "sinks",
+  "alibiSlopes",
+  "align",
+  "keyLengths",
+] as const;
+
+export const linearOptions = ["causal", "keyMask", "eps"] as const;
+
 /**
  * Options for the adapters: arrays in their raw form, the rest as given (the core checks values and
  * knows the defaults). An unknown name is an error, since a misspelt `causal` would silently not mask.

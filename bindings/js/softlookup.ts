@@ -5,7 +5,7 @@ import { groupedQueryAttentionOver } from "./grouped-query.js";
 import { cacheHandle, kvCacheOver } from "./kv-cache.js";
 import { multiHeadAttentionOver } from "./multi-head.js";
 import { onnxOver } from "./onnx-operators.js";
-import { toRawOptions, toWindow } from "./options.js";
+import { attentionOptions, toRawOptions, toWindow } from "./options.js";
 import { unwrap, type Raw } from "./raw.js";
 import { ropeOver, ropeTableOver } from "./rope.js";
 import { readSafetensorsOver } from "./safetensors-reader.js";
@@ -16,6 +16,7 @@ import type {
   FaultyAttention,
   Masks,
   ScaledDotProductAttention,
+  Simd,
   Softlookup,
   Softmax,
   SoftmaxStep,
@@ -25,7 +26,7 @@ import type {
 import { additiveAttentionOver, linearAttentionOver } from "./variants.js";
 
 /** Everything of the package over one instance of the core. */
-export function softlookupOver(raw: Raw): Softlookup {
+export function softlookupOver(raw: Raw, simd: Simd): Softlookup {
   return {
     scaledDotProductAttention: attentionOver(raw),
     softmax: softmaxOver(raw),
@@ -55,20 +56,9 @@ export function softlookupOver(raw: Raw): Softlookup {
     dotProductMoments: (headDim, samples) => unwrap(raw.theoryOfDotProducts(headDim, samples)),
     cost: costOver(raw),
     memoryUsage: () => raw.memoryUsage(),
+    simd,
   };
 }
-
-const attentionOptions = [
-  "mask",
-  "causal",
-  "scale",
-  "window",
-  "softcap",
-  "sinks",
-  "alibiSlopes",
-  "align",
-  "keyLengths",
-] as const;
 
 function attentionOver(raw: Raw): ScaledDotProductAttention {
   const direct = directAttention(raw);

@@ -697,6 +697,47 @@ export interface FaultyAttention {
   softmaxThenMask(scores: TensorLike, options?: MaskOptions): Trace<SoftmaxThenMaskStep>;
 }
 
+// --- the pool --------------------------------------------------------------------------------------
+
+export interface PoolOptions {
+  /** Default as many as the machine can keep busy. */
+  workers?: number | undefined;
+  /** As in `load`, for every worker. */
+  simd?: Simd | undefined;
+}
+
+export interface PoolCallOptions {
+  /** Aborted, the call rejects at once with the signal's reason. What a worker has begun it still ends, for nobody. */
+  signal?: AbortSignal | undefined;
+  /** After each share of the work. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/**
+ * Functions of the package over workers, with the same bits and the same errors, as rejections. Batch rows are shared out,
+ * and heads: those of q that read the same head of k and v stay together. What goes in is copied.
+ */
+export interface Pool extends Disposable {
+  /** How many there are. */
+  readonly workers: number;
+  /** Without a cache, which belongs to one instance. @throws AttentionError as the function, and LOAD, DISPOSED */
+  scaledDotProductAttention(
+    q: TensorLike,
+    k: TensorLike,
+    v: TensorLike,
+    options?: Omit<AttentionCallOptions, "cache" | keyof CacheChunk> & PoolCallOptions,
+  ): Promise<AttentionResult>;
+  /** @throws AttentionError as the function, and LOAD, DISPOSED */
+  linearAttention(
+    q: TensorLike,
+    k: TensorLike,
+    v: TensorLike,
+    options?: LinearAttentionOptions & PoolCallOptions,
+  ): Promise<{ output: Tensor }>;
+  /** Ends the workers; again is harmless. Calls under way and later ones reject with DISPOSED. */
+  dispose(): void;
+}
+
 // --- small tools ----------------------------------------------------------------------------------
 
 export interface MemoryUsage {
@@ -781,6 +822,12 @@ export interface DotProductMoments {
   relativeStandardError: number;
 }
 
+/**
+ * Which binary runs: "relaxed" fuses a multiplication and an addition into one rounding, by relaxed SIMD. Each has its
+ * own bits, within the same error.
+ */
+export type Simd = "plain" | "relaxed";
+
 export interface Softlookup {
   scaledDotProductAttention: ScaledDotProductAttention;
   softmax: Softmax;
@@ -818,4 +865,5 @@ export interface Softlookup {
   cost: Cost;
   /** Bytes and objects held by this instance. */
   memoryUsage(): MemoryUsage;
+  readonly simd: Simd;
 }

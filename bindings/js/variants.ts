@@ -1,4 +1,4 @@
-import { toRawOptions } from "./options.js";
+import { linearOptions, toRawOptions } from "./options.js";
 import { unwrap, type Raw } from "./raw.js";
 import { toRawTensor } from "./tensor.js";
 import type { AdditiveAttention, AdditiveStep, LinearAttention, Trace } from "./types.js";
@@ -32,7 +32,7 @@ export function linearAttentionOver(raw: Raw): LinearAttention {
         toRawTensor(q, "q"),
         toRawTensor(k, "k"),
         toRawTensor(v, "v"),
-        toRawOptions(options, ["causal", "keyMask", "eps"]),
+        toRawOptions(options, linearOptions),
       ),
     );
 }

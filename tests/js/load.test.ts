@@ -1,8 +1,9 @@
 // Loading by hand: from whatever holds the binary, and one error when it does not.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import * as ready from "softlookup";
 import { AttentionError, load, type LoadOptions } from "softlookup/load";
+import relaxedUrl from "../../dist/softlookup.relaxed.wasm?url&inline";
 import dataUrl from "../../dist/softlookup.wasm?url&inline";
 import { expectError, expectRejection, expectTensor, flat, leavesNothingAlive } from "./support.js";
 
@@ -147,6 +148,46 @@ describe("one LOAD error", () => {
       load({ wasm: bytes.slice(0, 100) }),
     ]);
     expect(attempts.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected"]);
+  });
+});
+
+describe("which of the two binaries", () => {
+  test("the best that the engine can run, in the ready-made package and in others", async () => {
+    expect(ready.simd).toBe(inject("simd"));
+    expect((await load()).simd).toBe(inject("simd"));
+  });
+
+  test("the plain one on request, anywhere", async () => {
+    const instance = await load({ simd: "plain" });
+    expect(instance.simd).toBe("plain");
+    expectWorking(instance);
+  });
+
+  test("whoever brings a binary finds out which it is", async () => {
+    expect((await load({ wasm: bytes })).simd).toBe("plain");
+  });
+
+  if (inject("simd") === "relaxed") {
+    test("the relaxed one on request, and when it is brought", async () => {
+      for (const options of [{ simd: "relaxed" }, { wasm: relaxedUrl }] as const) {
+        const instance = await load(options);
+        expect(instance.simd).toBe("relaxed");
+        expectWorking(instance);
+      }
+    });
+  } else {
+    test("the relaxed one where the engine cannot: a LOAD error that says so", async () => {
+      const reason = /^softlookup\.relaxed\.wasm: .*no relaxed SIMD/;
+      await expectRejection(() => load({ simd: "relaxed" }), "LOAD", reason);
+    });
+  }
+
+  test.each(["fast", "", null, 1, {}])("simd: %j is an OPTION error", async (simd) => {
+    await expectRejection(() => load({ simd: simd as "plain" }), "OPTION", /simd.*"plain".*"relaxed"/);
+  });
+
+  test("simd beside a binary is an OPTION error", async () => {
+    await expectRejection(() => load({ simd: "plain", wasm: bytes }), "OPTION", /simd.*wasm/);
   });
 });
 

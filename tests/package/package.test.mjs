@@ -109,6 +109,10 @@ describe("the tarball", () => {
       "dist/types.d.ts",
       "dist/softlookup.glue.js",
       "dist/softlookup.wasm",
+      "dist/softlookup.relaxed.wasm",
+      "dist/pool.js",
+      "dist/pool.d.ts",
+      "dist/pool-worker.js",
     ];
     assert.deepEqual(
       wanted.filter((path) => !paths().includes(path)),
@@ -171,7 +175,15 @@ describe("its package.json", () => {
       }
     };
     const { bin, exports, imports = {}, types } = manifest();
-    assert.ok(["./load", "./softlookup.wasm", "./package.json", "."].every((entry) => entry in exports));
+    const entries = [
+      ".",
+      "./load",
+      "./pool",
+      "./softlookup.wasm",
+      "./softlookup.relaxed.wasm",
+      "./package.json",
+    ];
+    assert.ok(entries.every((entry) => entry in exports));
     Object.values(exports).forEach(visit);
     Object.values(imports).forEach(visit);
     visit(types);
@@ -205,9 +217,23 @@ describe("in Node", () => {
        import { load } from "softlookup/load";
        const binary = new URL(import.meta.resolve("softlookup/softlookup.wasm"));
        const own = await load({ wasm: readFileSync(binary) });
-       console.log(binary.pathname.endsWith("/softlookup.wasm"), own.softmax([0, 0]).data[0]);`,
+       const relaxed = new URL(import.meta.resolve("softlookup/softlookup.relaxed.wasm"));
+       console.log(binary.pathname.endsWith("/softlookup.wasm"), own.softmax([0, 0]).data[0], own.simd);
+       console.log(readFileSync(relaxed).length > 1000);`,
     );
-    assert.equal(printed, "true 0.5");
+    assert.equal(printed, "true 0.5 plain\ntrue");
+  });
+
+  test("computes over workers", async () => {
+    const printed = await runConsumer(
+      "pool.mjs",
+      `import { createPool } from "softlookup/pool";
+       const pool = createPool({ workers: 2 });
+       const { output } = await pool.scaledDotProductAttention([[0]], [[0], [0]], [[1], [3]]);
+       pool.dispose();
+       console.log(output.data[0]);`,
+    );
+    assert.equal(printed, "2");
   });
 
   test("loads the binary by the URL that it resolves to", async () => {
@@ -267,6 +293,7 @@ import {
   type AttentionStep, type BoolTensor, type CausalityReport, type ErrorCode, type FaultName, type Tensor, type Trace,
 } from "softlookup";
 import { load, type LoadOptions } from "softlookup/load";
+import { createPool, type Pool } from "softlookup/pool";
 
 const x: Tensor = tensor([[1, 2], [3, 4]]);
 const keep: BoolTensor = boolTensor([[true, false], [true, true]]);
@@ -290,12 +317,19 @@ const faulty: Tensor = faultyAttention(name, x, x, x);
 const total: number = cost.parameters({ modelDim: 2, numHeads: 1 }).total;
 const options: LoadOptions = { wasm: new URL("https://example.org/softlookup.wasm") };
 const own: Promise<{ softmax: typeof softmax }> = load(options);
+const pool: Pool = createPool({ workers: 2, simd: "plain" });
+const signal = new AbortController().signal;
+const pooled: Promise<Tensor> = pool.scaledDotProductAttention(x, x, x, { causal: true, signal }).then((r) => r.output);
 const error = new Error();
 if (error instanceof AttentionError) { const code: ErrorCode = error.code; void code; }
-void [element, maybe, ids, row, foreign, both, result, report, async, faulty, total, own];
+void [element, maybe, ids, row, foreign, both, result, report, async, faulty, total, own, pooled];
 
 // @ts-expect-error a misspelt option
 scaledDotProductAttention(x, x, x, { casual: true });
+// @ts-expect-error a cache belongs to one instance
+pool.scaledDotProductAttention(x, x, x, { cache: undefined });
+// @ts-expect-error no such binary
+load({ simd: "fast" });
 // @ts-expect-error no such alignment
 scaledDotProductAttention(x, x, x, { causal: "middle" });
 // @ts-expect-error neither boolean nor float32
@@ -388,13 +422,18 @@ describe("bundled for a browser", () => {
   const script = `
     import { AttentionError, MultiHeadAttention, checkCausality, scaledDotProductAttention, softmax } from "softlookup";
     import { load } from "softlookup/load";
+    import { createPool } from "softlookup/pool";
     const { output } = scaledDotProductAttention([[0]], [[0], [0]], [[1], [3]]);
     new MultiHeadAttention({ embedDim: 2, numHeads: 1 }).dispose();
     const { verdict } = await checkCausality((x) => softmax(x), [[1, 2], [3, 4]]);
     let code;
     try { softmax("x"); } catch (error) { code = error instanceof AttentionError && error.code; }
     const own = await load();
-    document.querySelector("#result").textContent = [output.data[0], verdict, code, own.softmax([0, 0]).data[0]].join(" ");`;
+    const pool = createPool({ workers: 2 });
+    const pooled = await pool.scaledDotProductAttention([[0]], [[0], [0]], [[2], [4]]);
+    pool.dispose();
+    document.querySelector("#result").textContent =
+      [output.data[0], verdict, code, own.softmax([0, 0]).data[0], pooled.output.data[0], own.simd].join(" ");`;
 
   let site;
   let files;
@@ -438,10 +477,11 @@ describe("bundled for a browser", () => {
     }
   }
 
-  test("the binary is an asset of its own, whole", () => {
-    const [binary, ...more] = files.filter((name) => name.endsWith(".wasm"));
-    assert.deepEqual(more, []);
-    assert.deepEqual(readFileSync(join(site, binary)), readFileSync(installed("dist/softlookup.wasm")));
+  test("the binaries are assets of their own, whole", () => {
+    const binaries = files.filter((name) => name.endsWith(".wasm")).sort();
+    assert.equal(binaries.length, 2);
+    for (const [i, name] of ["softlookup.wasm", "softlookup.relaxed.wasm"].entries())
+      assert.deepEqual(readFileSync(join(site, binaries[i])), readFileSync(installed(`dist/${name}`)));
   });
 
   test("nothing of Node is in it", () => {
@@ -472,9 +512,13 @@ describe("bundled for a browser", () => {
             timeout: 20_000,
           });
 
-          assert.equal(await tab.textContent("#result"), "2 causal DTYPE 0.5");
+          assert.equal(await tab.textContent("#result"), "2 causal DTYPE 0.5 3 relaxed");
           assert.deepEqual(troubles, []);
-          assert.ok(served.some((url) => url.startsWith(base) && url.endsWith(".wasm")));
+          const binaries = new Set(served.filter((url) => url.endsWith(".wasm")));
+          assert.deepEqual(
+            [...binaries].map((url) => url.startsWith(base) && url.includes("/softlookup.relaxed-")),
+            [true],
+          );
           assert.deepEqual(
             requests.filter((url) => !url.startsWith(`${origin}${base}`) && !url.startsWith("data:")),
             [],

@@ -53,6 +53,25 @@ test("loads the binary whatever its MIME type", async ({ page, site }) => {
   await expect(cell(page, "query", 0, 0)).toBeVisible();
 });
 
+test("asks once for one of the two binaries", async ({ page, site }) => {
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith(".wasm")) asked.push(request.url());
+  });
+  await open(page, site);
+  expect(asked).toEqual([expect.stringContaining("/softlookup.relaxed-")]);
+});
+
+test("computes without relaxed SIMD too", async ({ page, site }) => {
+  await page.addInitScript(() => {
+    const { validate } = WebAssembly;
+    WebAssembly.validate = (bytes) => bytes.byteLength > 100 && validate(bytes);
+  });
+  const [request] = await Promise.all([page.waitForRequest(wasm), open(page, site)]);
+  expect(request.url()).toContain("/softlookup-");
+  await expect(cell(page, "query", 0, 0)).toBeVisible();
+});
+
 test("ships every formula font that it uses", async ({ page, site }) => {
   await open(page, site, "?lesson=formula&step=weights");
   const missing = await page.evaluate(async () => {
@@ -107,7 +126,7 @@ test.describe("when the core does not arrive", () => {
         await page.goto(`${site}?lang=${language}`);
         const alert = page.getByRole("alert");
         await expect(alert).toContainText(ui.loadFailed[language]);
-        await expect(alert).toContainText("softlookup.wasm");
+        await expect(alert).toContainText("softlookup.relaxed.wasm");
         await expect(page.locator("html")).toHaveAttribute("lang", language === "zh" ? "zh-Hans" : "en");
         expect(uncaught).toEqual([]);
       });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Plugin, Rolldown } from "vite";
+import { relaxedSimd } from "wasm-feature-detect";
 
 const text = (source: string | Uint8Array) =>
   typeof source === "string" ? source : new TextDecoder().decode(source);
@@ -40,11 +41,19 @@ function preloads(bundle: Rolldown.OutputBundle): string {
   };
   const names = Object.keys(bundle);
   names.filter((name) => /\/(index|App)-[^/]+\.js$/.test(name)).forEach(visit);
-  const binaries = names.filter((name) => name.endsWith(".wasm"));
   return [
     ...[...chunks].map((name) => `<link rel="modulepreload" crossorigin href="./${name}">`),
-    ...binaries.map((name) => `<link rel="preload" as="fetch" crossorigin href="./${name}">`),
+    preloadBinary(names),
   ].join("\n    ");
+}
+
+/** Of the two binaries the one that the package will choose, by the same test. */
+function preloadBinary(names: readonly string[]): string {
+  const address = (pattern: RegExp) => JSON.stringify(`./${names.find((name) => pattern.test(name)) ?? ""}`);
+  const choice = `relaxed ? ${address(/softlookup\.relaxed.*\.wasm$/)} : ${address(/softlookup-.*\.wasm$/)}`;
+  const link = `{ rel: "preload", as: "fetch", crossOrigin: "", href: ${choice} }`;
+  const append = `document.head.append(Object.assign(document.createElement("link"), ${link}))`;
+  return `<script>(${String(relaxedSimd)})().then((relaxed) => ${append});</script>`;
 }
 
 /** Puts the inline parts of index.html into its policy; `single` first takes everything else inline too. */

@@ -7,6 +7,11 @@ export const root = isNode ? new URL("../", import.meta.url) : new URL("/", loca
 
 export const urlOf = (path) => new URL(path, root).href;
 
+export const bundleFolder = "build/bench/package/";
+
+/** The package's file of this name; a page gets it from a bundler, which has chosen for a browser. */
+export const packageUrl = (name) => urlOf(`${isNode ? "dist/" : bundleFolder}${name}`);
+
 /** @returns {Promise<Uint8Array | null>} null where there is no such file */
 export async function readBytes(path) {
   if (isNode) {

@@ -1,4 +1,4 @@
-import { urlOf } from "./environment.mjs";
+import { packageUrl } from "./environment.mjs";
 import { interleave } from "./measure.mjs";
 import { loaders } from "./peers/index.mjs";
 import { summary } from "./statistics.mjs";
@@ -11,7 +11,7 @@ const powers = (from, to) => (from > to ? [] : [from, ...powers(2 * from, to)]);
 
 /** The time of one head against n, and the power of n by which it grows. */
 export async function growth(effort, largest) {
-  const { growthExponent, randomNormal } = await import(urlOf("dist/index.js"));
+  const { growthExponent, randomNormal } = await import(packageUrl("index.js"));
   const own = await loaders.softlookup();
   const sizes = powers(4, largest);
   const contenders = sizes.map((n) => {

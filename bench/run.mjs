@@ -37,11 +37,13 @@ function chosen() {
 }
 
 const relaxedFlag = "--experimental-wasm-relaxed-simd";
-/** Node 20 has relaxed SIMD behind a flag, later ones may not know the flag. */
-const flags = spawnSync(process.execPath, [relaxedFlag, "--eval", ""]).status === 0 ? [relaxedFlag] : [];
+
+/** Node 20 has relaxed SIMD behind a flag, which later ones may not know. */
+const relaxedFlags = () =>
+  spawnSync(process.execPath, [relaxedFlag, "--eval", ""]).status === 0 ? [relaxedFlag] : [];
 
 /** Calls a function of node.mjs in a process of its own. */
-async function inNode(name, ...args) {
+async function inNode(flags, name, ...args) {
   const file = `${folder}answer.json`;
   await run(process.execPath, [...flags, "bench/node.mjs", name, JSON.stringify(args), file]);
   return JSON.parse(readFileSync(file, "utf8"));
@@ -66,8 +68,8 @@ async function inPage(browser, url, module, name, ...args) {
 async function measureNode({ suite, cold }) {
   return {
     engine: `Node ${process.versions.node}`,
-    ...(await inNode("runSuite", suite)),
-    cold: cold && (await coldStarts((name) => inNode("coldStart", name), cold)),
+    ...(await inNode(relaxedFlags(), "runSuite", suite)),
+    cold: cold && (await coldStarts((name) => inNode([], "coldStart", name), cold)),
   };
 }
 
@@ -111,7 +113,7 @@ await runAsScript(import.meta.url, async () => {
   const measure = { node: measureNode, chromium: measureChromium };
   const results = { quick, engines: [], heap: null, sizes: null };
   for (const engine of engines) results.engines.push(await measure[engine](options));
-  if (wants("heap")) results.heap = await heaps((...args) => inNode("heapAfter", ...args));
+  if (wants("heap")) results.heap = await heaps((...args) => inNode([], "heapAfter", ...args));
   if (wants("sizes")) results.sizes = await (await import("./sizes.mjs")).sizes();
 
   const markdown = reportMarkdown(results);

@@ -1,6 +1,6 @@
 // Everything that is measured in one process, in Node or in a page.
 
-import { urlOf } from "./environment.mjs";
+import { packageUrl } from "./environment.mjs";
 import { growth } from "./growth.mjs";
 import * as efforts from "./measure.mjs";
 import { meters } from "./peak.mjs";
@@ -64,7 +64,7 @@ async function measure(shape, peers, { effort, meters, randomNormal, progress })
  */
 export async function runSuite({ ids, growthTo, withPool, quick }, progress) {
   const effort = quick ? efforts.quick : efforts.thorough;
-  const { randomNormal } = await import(urlOf("dist/index.js"));
+  const { randomNormal } = await import(packageUrl("index.js"));
   const own = await loadEach();
   const { softlookup: _, ...others } = loaders;
   const peers = await Promise.all(Object.values(others).map((load) => load()));

@@ -1,13 +1,30 @@
-// What the suite reads: the ONNX models and the peak's WebAssembly.
+// What the suite reads: the ONNX models, the peak's WebAssembly, and the package bundled for a page.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { rolldown } from "rolldown";
+import { root } from "../scripts/run.mjs";
+import { bundleFolder } from "./environment.mjs";
 import { modelsOf } from "./onnx.mjs";
 import { folder } from "./models.mjs";
 import { assemble, binaries } from "./peak-binary.mjs";
 import { makeInputs } from "./workloads.mjs";
 
+async function writeBundle() {
+  const dist = `${root}dist/`;
+  const entries = ["index", "load", "pool", "pool-worker"].filter((name) => existsSync(`${dist}${name}.js`));
+  const build = await rolldown({
+    input: Object.fromEntries(entries.map((name) => [name, `${dist}${name}.js`])),
+    platform: "browser",
+  });
+  await build.write({ format: "es", minify: true, dir: `${root}${bundleFolder}` });
+  await build.close();
+  for (const name of readdirSync(dist).filter((file) => file.endsWith(".wasm")))
+    copyFileSync(`${dist}${name}`, `${root}${bundleFolder}${name}`);
+}
+
 export async function writeFiles(shapes) {
   const { randomNormal } = await import("../dist/index.js");
+  await writeBundle();
   mkdirSync(folder, { recursive: true });
   for (const [kind, path] of Object.entries(binaries)) writeFileSync(path, await assemble(kind));
   for (const shape of shapes.filter(({ alone }) => !alone)) {

@@ -1,4 +1,4 @@
-import { readBytes, urlOf } from "../environment.mjs";
+import { packageUrl, readBytes } from "../environment.mjs";
 import { dimensions } from "../workloads.mjs";
 
 /** How many tokens are decoded before the cache is brought back to its length. */
@@ -60,11 +60,11 @@ const over = (instance, peer) => (shape, inputs) => {
 };
 
 /** The package as it is imported. */
-export const load = async () => over(await import(urlOf("dist/index.js")), "softlookup");
+export const load = async () => over(await import(packageUrl("index.js")), "softlookup");
 
 /** The package with each of its binaries that was built and that this engine runs. */
 export async function loadEach() {
-  const { load } = await import(urlOf("dist/load.js"));
+  const { load } = await import(packageUrl("load.js"));
   const relaxed = await readBytes("dist/softlookup.relaxed.wasm");
   const choices = relaxed && WebAssembly.validate(relaxed) ? ["plain", "relaxed"] : ["plain"];
   return Promise.all(choices.map(async (simd) => over(await load({ simd }), `softlookup, ${simd}`)));

@@ -6,7 +6,7 @@ export const binaries = {
 };
 
 /** So many independent multiply-adds in flight: enough to hide their latency, few enough for 16 registers. */
-export const chains = [8, 10, 12];
+export const chains = [8, 10, 13];
 
 const unrolled = 4;
 

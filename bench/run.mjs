@@ -98,12 +98,11 @@ await runAsScript(import.meta.url, async () => {
   await buildPackage();
   const { writeFiles } = await import("./write-files.mjs");
   mkdirSync(folder, { recursive: true });
-  const shapes = workloads.filter(({ id }) => wants(id));
-  await writeFiles(workloads.filter(({ id }) => wants(id) || id === "tokens-4" || id === "full-8192"));
+  await writeFiles();
 
   const options = {
     suite: {
-      ids: shapes.map(({ id }) => id),
+      ids: workloads.map(({ id }) => id).filter(wants),
       growthTo: wants("growth") ? (quick ? 2048 : 8192) : 0,
       withPool: wants("pool"),
       quick,

@@ -7,7 +7,7 @@ import { bundleFolder } from "./environment.mjs";
 import { modelsOf } from "./onnx.mjs";
 import { folder } from "./models.mjs";
 import { assemble, binaries } from "./peak-binary.mjs";
-import { makeInputs } from "./workloads.mjs";
+import { makeInputs, workloads } from "./workloads.mjs";
 
 async function writeBundle() {
   const dist = `${root}dist/`;
@@ -22,12 +22,12 @@ async function writeBundle() {
     copyFileSync(`${dist}${name}`, `${root}${bundleFolder}${name}`);
 }
 
-export async function writeFiles(shapes) {
+export async function writeFiles() {
   const { randomNormal } = await import("../dist/index.js");
   await writeBundle();
   mkdirSync(folder, { recursive: true });
   for (const [kind, path] of Object.entries(binaries)) writeFileSync(path, await assemble(kind));
-  for (const shape of shapes.filter(({ alone }) => !alone)) {
+  for (const shape of workloads.filter(({ alone }) => !alone)) {
     const models = modelsOf(shape, makeInputs(shape, randomNormal)).map(({ model, ...entry }, i) => {
       const file = `${shape.id}-${i}.onnx`;
       writeFileSync(`${folder}${file}`, model);

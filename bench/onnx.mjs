@@ -84,6 +84,7 @@ function plainForm({ heads, kvHeads, queries, keys, headDim, causal }) {
   const rows = (queries * heads) / kvHeads;
   const scores = causal ? "biased" : "scaled";
   return {
+    form: "MatMul and Softmax",
     inputs: {
       q: [1, kvHeads, rows, headDim],
       k: [1, kvHeads, keys, headDim],
@@ -108,6 +109,7 @@ function plainForm({ heads, kvHeads, queries, keys, headDim, causal }) {
 /** The operator of ONNX's opset 23. */
 function opsetForm({ heads, kvHeads, queries, keys, headDim, causal }) {
   return {
+    form: "opset 23",
     inputs: {
       q: [1, heads, queries, headDim],
       k: [1, kvHeads, keys, headDim],
@@ -122,6 +124,7 @@ function opsetForm({ heads, kvHeads, queries, keys, headDim, causal }) {
 function ownForm({ heads, queries, keys, headDim, causal }) {
   const width = heads * headDim;
   return {
+    form: "its own operator",
     inputs: { q: [1, queries, width], k: [1, keys, width], v: [1, keys, width] },
     outputs: { y: [1, queries, width] },
     nodes: [
@@ -169,8 +172,9 @@ function layerForms({ heads, queries, headDim }, { inWeight, inBias, outWeight, 
   const split = constant("split", [4], BigInt64Array.of(1n, BigInt(queries), BigInt(heads), BigInt(headDim)));
   const merge = constant("merge", [3], BigInt64Array.from(dims, BigInt));
   const core = plainForm({ heads, kvHeads: heads, queries, keys: queries, headDim });
-  return {
-    "its own operator": {
+  return [
+    {
+      form: "its own operator",
       ...io,
       constants: [
         constant("weight", [model, 3 * model], transpose(inWeight, 3 * model, model)),
@@ -182,7 +186,8 @@ function layerForms({ heads, queries, headDim }, { inWeight, inBias, outWeight, 
         ...outNodes,
       ],
     },
-    "MatMul and Softmax": {
+    {
+      form: core.form,
       ...io,
       constants: [...projected.constants, ...core.constants, split, merge],
       nodes: [
@@ -198,7 +203,8 @@ function layerForms({ heads, queries, headDim }, { inWeight, inBias, outWeight, 
         ...outNodes,
       ],
     },
-    "opset 23": {
+    {
+      form: "opset 23",
       ...io,
       constants: projected.constants,
       nodes: [
@@ -207,7 +213,7 @@ function layerForms({ heads, queries, headDim }, { inWeight, inBias, outWeight, 
         ...outNodes,
       ],
     },
-  };
+  ];
 }
 
 /** Keys and values inside of the model: no copy of them at each call, and no way to append to them. */
@@ -218,23 +224,16 @@ const withConstants = ({ inputs: { q, k, v }, ...form }, inputs) => ({
 });
 
 function attentionForms(shape, inputs) {
-  return {
-    ...(shape.heads === shape.kvHeads && { "its own operator": ownForm(shape) }),
-    "MatMul and Softmax": plainForm(shape),
-    "opset 23": opsetForm(shape),
-    ...(shape.decode && {
-      "MatMul and Softmax, constant K and V": withConstants(plainForm(shape), inputs),
-      "opset 23, constant K and V": withConstants(opsetForm(shape), inputs),
-    }),
-  };
+  const either = [plainForm(shape), opsetForm(shape)];
+  return [
+    ...(shape.heads === shape.kvHeads ? [ownForm(shape)] : []),
+    ...either,
+    ...(shape.decode ? either.map((form) => withConstants(form, inputs)) : []),
+  ];
 }
 
 /** @returns what each form wants and is: [{ form, inputs: name → dims, model: Uint8Array }] */
 export function modelsOf(shape, inputs) {
   const forms = (shape.kind === "layer" ? layerForms : attentionForms)(shape, inputs);
-  return Object.entries(forms).map(([form, graph]) => ({
-    form,
-    inputs: graph.inputs,
-    model: encode(graph),
-  }));
+  return forms.map(({ form, ...graph }) => ({ form, inputs: graph.inputs, model: encode(graph) }));
 }

@@ -6,7 +6,7 @@ import { cacheBytes, operations, workload } from "./workloads.mjs";
 
 const figure = (x) => x.toFixed(x < 99.95 ? 1 : 0);
 const times = (x) => (x < 9.995 ? x.toFixed(2) : x.toFixed(x < 99.95 ? 1 : 0));
-const percent = (x) => `${(100 * x).toFixed(0)} %`;
+const percent = (x) => (x < 0.01 ? "< 1 %" : `${(100 * x).toFixed(0)} %`);
 const withSpread = ({ median, low, high }) => `${times(median)}× (${times(low)}–${times(high)})`;
 
 const table = ([head, ...rows]) =>

@@ -13,6 +13,12 @@ import { makeInputs, swapAxes, workload } from "./workloads.mjs";
 /** The largest relative L2 error of a peer: what computes something else is none. */
 const tolerance = 1e-4;
 
+/** The first line, without the folders of the machine that a library was built on. */
+const reasonOf = (error) =>
+  String(error?.message ?? error)
+    .split("\n", 1)[0]
+    .replace(/\/\S+\//g, "");
+
 /** Opens a candidate and compares its first answer with the reference. Throws when it is wrong. */
 async function admit({ open, headsLast, ...name }, { heads, queries }, errorOf) {
   const contender = await open();
@@ -39,7 +45,7 @@ async function measure(shape, peers, { effort, meters, randomNormal, progress })
       try {
         admitted.push(await admit(candidate, shape, errorOf));
       } catch (error) {
-        refused.push({ peer, form, reason: String(error?.message ?? error).split("\n", 1)[0] });
+        refused.push({ peer, form, reason: reasonOf(error) });
       }
     }
   }

@@ -1,6 +1,7 @@
 // ONNX models of each workload, in the forms in which onnxruntime can be asked for attention.
 
 import protobuf from "protobufjs";
+import { causalBias } from "./workloads.mjs";
 
 // The part of onnx.proto that is used here; the numbers are the format.
 const { root: schema } = protobuf.parse(
@@ -73,12 +74,6 @@ const encode = ({ nodes, inputs, outputs, constants = [] }) =>
     },
   }).finish();
 
-function causalBias(n) {
-  const bias = new Float32Array(n * n);
-  for (let i = 0; i < n; i++) bias.fill(-Infinity, i * n + i + 1, (i + 1) * n);
-  return constant("bias", [n, n], bias);
-}
-
 /** MatMul, Softmax, MatMul. Query heads that share keys become rows of one. */
 function plainForm({ heads, kvHeads, queries, keys, headDim, causal }) {
   const rows = (queries * heads) / kvHeads;
@@ -93,7 +88,7 @@ function plainForm({ heads, kvHeads, queries, keys, headDim, causal }) {
     outputs: { y: [1, kvHeads, rows, headDim] },
     constants: [
       constant("scale", [], Float32Array.of(1 / Math.sqrt(headDim))),
-      ...(causal ? [causalBias(queries)] : []),
+      ...(causal ? [constant("bias", [queries, queries], causalBias(queries))] : []),
     ],
     nodes: [
       node("Transpose", ["k"], "kt", { perm: [0, 1, 3, 2] }),

@@ -86,6 +86,13 @@ export function makeInputs(shape, randomNormal) {
   );
 }
 
+/** [n, n]: what a library without a causal option adds to the scores. */
+export function causalBias(n) {
+  const bias = new Float32Array(n * n);
+  for (let i = 0; i < n; i++) bias.fill(-Infinity, i * n + i + 1, (i + 1) * n);
+  return bias;
+}
+
 /** [a, b, E] → [b, a, E]: between heads first and heads last. */
 export function swapAxes(x, a, b) {
   const width = x.length / a / b;

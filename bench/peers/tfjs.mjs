@@ -1,5 +1,5 @@
 import { isNode, root, urlOf } from "../environment.mjs";
-import { dimensions } from "../workloads.mjs";
+import { causalBias, dimensions } from "../workloads.mjs";
 
 const folder = "bench/node_modules/@tensorflow/";
 const binaries = new URL(`${folder}tfjs-backend-wasm/dist/`, root);
@@ -18,17 +18,11 @@ async function importTfjs() {
   return globalThis.tf;
 }
 
-/** Query heads that share keys become rows of one. */
-function attend(tf, { heads, kvHeads, queries, headDim, causal }, { q, k, v }) {
+/** Query heads that share keys become rows of one. `bias` only where something is masked. */
+function attend(tf, { heads, kvHeads, queries, headDim }, { q, k, v, bias }) {
   const scores = tf.matMul(tf.reshape(q, [kvHeads, (queries * heads) / kvHeads, headDim]), k, false, true);
   const scaled = tf.mul(scores, 1 / Math.sqrt(headDim));
-  return tf.matMul(tf.softmax(causal ? tf.add(scaled, causal) : scaled), v);
-}
-
-function causalBias(tf, n) {
-  const bias = new Float32Array(n * n);
-  for (let i = 0; i < n; i++) bias.fill(-Infinity, i * n + i + 1, (i + 1) * n);
-  return tf.tensor(bias, [n, n]);
+  return tf.matMul(tf.softmax(bias ? tf.add(scaled, bias) : scaled), v);
 }
 
 function layer(tf, { heads, queries, headDim }, { x, inWeight, inBias, outWeight, outBias }) {
@@ -54,11 +48,11 @@ export async function load() {
         const tensors = Object.fromEntries(
           Object.entries(inputs).map(([name, data]) => [name, tf.tensor(data, dims[name])]),
         );
-        const bias = shape.causal && causalBias(tf, shape.queries);
+        if (shape.causal) tensors.bias = tf.tensor(causalBias(shape.queries), [shape.queries, shape.queries]);
         const compute = shape.kind === "layer" ? layer : attend;
         return {
-          run: () => tf.tidy(() => compute(tf, { ...shape, causal: bias }, tensors).dataSync()),
-          dispose: () => tf.dispose([...Object.values(tensors), ...(bias ? [bias] : [])]),
+          run: () => tf.tidy(() => compute(tf, shape, tensors).dataSync()),
+          dispose: () => tf.dispose(tensors),
         };
       },
     },

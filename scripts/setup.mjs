@@ -84,11 +84,12 @@ export function isInstalled(lock, hidden) {
   );
 }
 
-async function setupNpm() {
-  const read = (path) => JSON.parse(readFileSync(`${root}${path}`, "utf8"));
+/** @param folder where the lock file is, from the root */
+export async function setupNpm(folder = "") {
+  const read = (path) => JSON.parse(readFileSync(`${root}${folder}${path}`, "utf8"));
   const hidden = "node_modules/.package-lock.json";
-  if (existsSync(`${root}${hidden}`) && isInstalled(read("package-lock.json"), read(hidden))) return;
-  await run("npm", ["ci"]);
+  if (existsSync(`${root}${folder}${hidden}`) && isInstalled(read("package-lock.json"), read(hidden))) return;
+  await run("npm", ["ci", "--prefix", `${root}${folder}`]);
 }
 
 /** @param purpose "build" or "test" */

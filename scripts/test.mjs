@@ -70,6 +70,7 @@ async function nodeTest(name, folder, pattern) {
 const parts = {
   build: () => checks({ package: buildPackage, page: buildPage }),
   setup: () => nodeTest("setup.tap", "scripts", /\.test\.mjs$/),
+  bench: () => nodeTest("bench.tap", "bench", /\.test\.mjs$/),
   lint,
   "cpp-native-debug": () => catch2("native-debug"),
   "cpp-native-release": () => catch2("native-release"),

@@ -16,12 +16,11 @@ val view_of(const Array& array) {
   return val(emscripten::typed_memory_view(array.size(), array.data()));
 }
 
-template <class Array>
-Array copied_in(const val& tensor, std::string_view name) {
-  const Shape shape = to_shape(tensor, name);
+/// The shape, once it is known that the data fill it.
+Shape filled_shape(const val& tensor, std::string_view name) {
+  Shape shape = to_shape(tensor, name);
   require_addressable(shape, std::string(name));
-  const val data = get(tensor, "data");
-  const auto length = get(data, "length").as<std::size_t>();
+  const auto length = get(get(tensor, "data"), "length").as<std::size_t>();
   std::size_t elements = 1;
   for (const std::size_t size : shape) {
     elements *= size;
@@ -30,9 +29,14 @@ Array copied_in(const val& tensor, std::string_view name) {
     throw Error(ErrorCode::SHAPE, {name, ": ", std::to_string(length),
                                    " elements do not fill its shape ", shape_text(shape)});
   }
+  return shape;
+}
+
+template <class Array>
+Array copied_in(const val& tensor, const Shape& shape) {
   Array array = Array::from_shape(shape);
   // After the allocation: growing memory would leave an earlier view stale.
-  view_of(array).template call<void>("set", data);
+  view_of(array).template call<void>("set", get(tensor, "data"));
   return array;
 }
 
@@ -51,7 +55,7 @@ val described(const val& data, const Array& array, std::size_t dropped) {
 }  // namespace
 
 NdArray to_array(const val& tensor, std::string_view name) {
-  return copied_in<NdArray>(tensor, name);
+  return copied_in<NdArray>(tensor, filled_shape(tensor, name));
 }
 
 Shape to_shape(const val& tensor, std::string_view name) {
@@ -62,27 +66,25 @@ std::size_t rank_of(const val& tensor) { return get(tensor, "shape")["length"].a
 
 template <std::size_t N>
 xt::xtensor<float, N> to_tensor(const val& tensor, std::string_view name, std::size_t least) {
-  NdArray array = to_array(tensor, name);
-  if (array.dimension() < least || array.dimension() > N) {
+  Shape shape = filled_shape(tensor, name);
+  if (shape.size() < least || shape.size() > N) {
     const std::string wanted =
         least == N ? std::to_string(N) : std::to_string(least) + " to " + std::to_string(N);
-    throw Error(ErrorCode::RANK,
-                {name, " ", shape_text(array.shape()), ": expected ", wanted, " axes"});
+    throw Error(ErrorCode::RANK, {name, " ", shape_text(shape), ": expected ", wanted, " axes"});
   }
-  Shape shape(N - array.dimension(), 1);
-  shape.insert(shape.end(), array.shape().begin(), array.shape().end());
-  array.reshape(shape);
-  return array;
+  shape.insert(shape.begin(), N - shape.size(), 1);
+  return copied_in<xt::xtensor<float, N>>(tensor, shape);
 }
 
 template xt::xtensor<float, 3> to_tensor<3>(const val&, std::string_view, std::size_t);
 template xt::xtensor<float, 4> to_tensor<4>(const val&, std::string_view, std::size_t);
 
 Mask to_mask(const val& mask, std::string_view name) {
+  const Shape shape = filled_shape(mask, name);
   if (get(mask, "boolean").as<bool>()) {
-    return copied_in<NdBool>(mask, name);
+    return copied_in<NdBool>(mask, shape);
   }
-  return copied_in<NdArray>(mask, name);
+  return copied_in<NdArray>(mask, shape);
 }
 
 std::optional<Mask> to_optional_mask(const val& mask, std::string_view name) {

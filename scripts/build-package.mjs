@@ -18,6 +18,7 @@ const wasmFeatures = {
   "exception-handling": "ExceptionHandling",
   simd: "SIMD128",
   "bulk-memory": "BulkMemory",
+  "bulk-memory-opt": "BulkMemoryOpt",
   multivalue: "Multivalue",
   "mutable-globals": "MutableGlobals",
   "nontrapping-float-to-int": "NontrappingFPToInt",
@@ -29,7 +30,7 @@ export async function buildPackage() {
   await configure("wasm-release", { tests: false });
   await build("wasm-release", "softlookup");
   const settings = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"];
-  const inputs = ["bindings/js", "scripts/relaxed.mjs", ...settings, wasm, glue];
+  const inputs = ["bindings/js", "scripts/build-package.mjs", "scripts/relaxed.mjs", ...settings, wasm, glue];
   await whenChanged(
     "package",
     { inputs, outputs: ["dist/index.js", "dist/softlookup.relaxed.wasm"] },
@@ -43,6 +44,7 @@ export async function buildPackage() {
       await run(bin("wasm-opt"), [
         "--generate-global-effects", // calls that have none go
         "-Oz",
+        "--converge",
         ...Object.keys(wasmFeatures).map((feature) => `--enable-${feature}`),
         `${root}${wasm}`,
         "-o",
@@ -72,9 +74,18 @@ async function bundle() {
   const { rolldown } = await import("rolldown"); // there once npm has run
   const input = Object.fromEntries(entries.map((name) => [name, `${root}dist/${name}.js`]));
   const build = await rolldown({ input, external: apart });
-  const chunkFileNames = ({ moduleIds }) =>
-    moduleIds.some((id) => id.includes("/comlink/")) ? "pool-shared.js" : "shared.js";
-  const { output } = await build.generate({ format: "es", minify: true, chunkFileNames });
+  // Comlink is the pool's alone; the rest, which hardly any entry does without, is one file. The instance
+  // that some share is made by importing it.
+  const groups = [
+    { name: "pool-shared", test: /\/comlink\// },
+    { name: "shared", test: /^(?!.*\/instance\.js$)/, minShareCount: 2 },
+  ];
+  const { output } = await build.generate({
+    format: "es",
+    minify: true,
+    chunkFileNames: "[name].js",
+    codeSplitting: { groups },
+  });
   await build.close();
   const { minifySync } = await import("rolldown/utils");
   for (const name of readdirSync(`${root}dist`).filter((file) => file.endsWith(".js"))) {

@@ -15,7 +15,7 @@ interface Plain {
 
 /** A Float32Array that its shape of 2 to 4 whole sizes fills; nothing for anything else. */
 function plain(input: TensorLike): Plain | undefined {
-  const { data, shape, stride } = input as { data?: unknown; shape?: unknown; stride?: unknown };
+  const { data, shape, stride } = Object(input) as { data?: unknown; shape?: unknown; stride?: unknown };
   if (!(data instanceof Float32Array && Array.isArray(shape)) || stride !== undefined) return undefined;
   const missing = 4 - shape.length;
   if (missing < 0 || missing > 2) return undefined;
@@ -51,6 +51,7 @@ export function directAttention(raw: Raw) {
     value: TensorLike,
     options: AttentionCallOptions | undefined,
   ): AttentionResult | undefined => {
+    if (options === null || !["object", "undefined"].includes(typeof options)) return undefined;
     for (const name in options) {
       if (name !== "causal" && name !== "scale" && name !== "out") return undefined;
     }

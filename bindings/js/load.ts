@@ -67,18 +67,18 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
 /** The glue loses a failed instantiation, so it is caught here. */
 function instantiate(module: WebAssembly.Module): Promise<Raw> {
   return new Promise((resolve, reject) => {
-    let memory: WebAssembly.Memory;
+    let memory: WebAssembly.Memory | undefined;
     const instantiateWasm: Parameters<typeof createModule>[0]["instantiateWasm"] = (imports, receive) => {
       WebAssembly.instantiate(module, imports)
         .then((instance) => {
-          memory = Object.values(instance.exports).find((value) => value instanceof WebAssembly.Memory)!;
+          memory = Object.values(instance.exports).find((value) => value instanceof WebAssembly.Memory);
           receive(instance, module); // throws for a module that is none of ours
         })
         .catch(reject);
       return {};
     };
     createModule({ instantiateWasm }).then((raw) => {
-      resolve(Object.assign(raw, { memory }));
+      resolve({ ...raw, memory } as Raw);
     }, reject);
   });
 }

@@ -878,7 +878,7 @@ export default [
   {
     name: "the fast branch forgets to shrink what came before",
     file: "src/flash.cpp",
-    find: "    kernel::scale_lanes(batch.output.data(), width_, batch.shrink.data());",
+    find: "    kernel::scale_lanes(batch.output, width_, batch.shrink);",
     replace: "",
   },
   {
@@ -932,8 +932,26 @@ export default [
   {
     name: "a row's output is not finite and stays so",
     file: "src/flash.cpp",
-    find: "  return finite && std::none_of(",
-    replace: "  return std::none_of(",
+    find: "  return finite && std::isfinite(batch.max[r])",
+    replace: "  return std::isfinite(batch.max[r])",
+  },
+  {
+    name: "what is not finite goes unnoticed as the output is written",
+    file: "src/panels.cpp",
+    find: "    poison += to[i] - to[i];\n",
+    replace: "",
+  },
+  {
+    name: "queries go unscaled into the fast branch",
+    file: "src/panels.cpp",
+    find: "to[i * step] = from[i] * factor;",
+    replace: "to[i * step] = from[i];",
+  },
+  {
+    name: "a row's largest score is not looked for",
+    file: "src/kernel.cpp",
+    find: "    tops = larger(d, hn::LoadU(d, scores + key), tops);\n",
+    replace: "",
   },
   {
     name: "what overflows on the way in a fast projection stays infinite",

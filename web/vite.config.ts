@@ -1,11 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
+import { evaluated } from "./build/evaluated.ts";
 import { html } from "./build/html.ts";
 import { math } from "./build/math.ts";
 import { offline } from "./build/offline.ts";
-import { formulae } from "./src/content/formulae.ts";
-import { everyText } from "./src/content/index.ts";
+import { strings } from "./src/content/index.ts";
+import { outline } from "./src/content/outline.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -35,7 +36,8 @@ export default defineConfig(({ mode }) => {
     // The package waits for its binary while it is imported.
     worker: { format: "es" },
     plugins: [
-      math([...everyText(), ...Object.values(formulae)]),
+      math(strings),
+      evaluated(here("src/content/outline.ts"), { outline }),
       svelte(),
       html({ single }),
       ...(single ? [] : [offline({ publicFolder: here("public"), template: here("build/sw.js") })]),
@@ -52,7 +54,7 @@ export default defineConfig(({ mode }) => {
       target: "es2022",
       // The oldest with light-dark(), which the two themes are written in.
       cssTarget: ["chrome123", "firefox120", "safari17.5"],
-      modulePreload: false,
+      modulePreload: { polyfill: false },
       ...(single ? oneFile : site),
     },
   };

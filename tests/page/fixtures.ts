@@ -51,10 +51,14 @@ export const places: readonly Place[] = Object.values(lessons).flatMap(({ id, st
 export const addressOf = ({ lesson, step }: Place, language: Language = "en", more = "") =>
   `?lesson=${lesson}&step=${step}&lang=${language}${more}`;
 
-/** Opens a step and waits for its head. */
+/** Waits for everything that the step is made of. */
+const loaded = (page: Page) => expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+
+/** Opens a step and waits until it stands. */
 export async function open(page: Page, site: string, search = ""): Promise<void> {
   await page.goto(site + search);
   await expect(page.locator("#step")).toBeVisible();
+  await loaded(page);
 }
 
 /** Turns an open page to another step, as its Back button would: quicker than loading it anew. */
@@ -68,6 +72,7 @@ export async function turnTo(page: Page, place: Place, language: Language = "en"
   );
   const step = lessons[place.lesson].steps.find(({ id }) => id === place.step);
   await expect(page.locator("#step")).toHaveText(step?.title[language] ?? "");
+  await loaded(page);
 }
 
 /** Waits until nothing is being computed any more. */

@@ -6,7 +6,8 @@ import {
   scaledDotProductAttention,
   type Tensor,
 } from "softlookup";
-import { candidates, faults } from "../../web/src/content/leak.ts";
+import { faults } from "../../web/src/content/faults.ts";
+import { candidates } from "../../web/src/content/leak.ts";
 import { ui } from "../../web/src/content/ui.ts";
 import { addressOf, cell, expect, numbersOf, open, settled, test } from "./fixtures.ts";
 

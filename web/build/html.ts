@@ -52,10 +52,6 @@ export function html({ single }: { single: boolean }): Plugin {
   return {
     name: "softlookup-html",
     enforce: "post",
-    transformIndexHtml: {
-      order: "pre",
-      handler: (source) => (single ? source.replace("/main.ts", "/main.single.ts") : source),
-    },
     generateBundle: {
       order: "post", // after Vite’s own last changes
       handler(_, bundle) {

@@ -1,8 +1,12 @@
 import { type CausalityReport, faultyAttention, scaledDotProductAttention, type Tensor } from "softlookup";
 import { explanations } from "../content/explanations.ts";
+import { faults } from "../content/faults.ts";
 import { labels } from "../content/labels.ts";
-import { withEdit } from "../state/fields/leak.ts";
+import { candidates } from "../content/leak.ts";
+import { ui } from "../content/ui.ts";
+import { leakRanges, withEdit } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
+import { type Control, seedControl } from "./controls.ts";
 import { equals, given, number, symbol, text, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, numerals, passes, symbols } from "./figure.ts";
 import { expGrid, keys, outputExplanation, outputs, queries, rowSumGrid, weightsGrid } from "./passes.ts";
@@ -206,4 +210,25 @@ export function leakFigure(step: string, inputs: Inputs, change: Change): Figure
     default:
       return undefined;
   }
+}
+
+/** The settings of a step. */
+export function leakControls(step: string, { length }: Inputs): readonly Control[] {
+  const usesCut = ["replace", "causal", "no-mask", "after-softmax"].includes(step);
+  return [
+    { kind: "slider", key: "length", label: ui.length, range: leakRanges.length },
+    { kind: "slider", key: "dim", label: ui.dim, range: leakRanges.dim },
+    ...(usesCut ? [{ kind: "slider", key: "cut", label: ui.cut, range: [0, length - 2] } as const] : []),
+    seedControl,
+    ...(step === "others"
+      ? [
+          {
+            kind: "choice",
+            key: "fault",
+            label: ui.fault,
+            options: faults.map((name) => [name, candidates[name].name] as const),
+          } as const,
+        ]
+      : []),
+  ];
 }

@@ -6,9 +6,9 @@ import { formula } from "./formula.ts";
 import { glossary } from "./glossary.ts";
 import { symbols } from "./symbols.ts";
 import { explanations } from "./explanations.ts";
-import { termNames, terms } from "./formulae.ts";
+import { formulae, termNames, terms } from "./formulae.ts";
 import { heads, headsTerms } from "./heads.ts";
-import type { Lesson, LessonId, Place, Step } from "./lesson.ts";
+import type { Lesson, LessonId } from "./lesson.ts";
 import { lookup } from "./lookup.ts";
 import { minimind, minimindTerms } from "./minimind.ts";
 import { masks } from "./masks.ts";
@@ -29,45 +29,43 @@ export const lessons: Readonly<Record<LessonId, Lesson>> = {
   leak,
 };
 
-/** Every step of every lesson, in reading order. */
-export const places: readonly Place[] = Object.values(lessons).flatMap((lesson) =>
-  lesson.steps.map((step) => ({ lesson: lesson.id, step: step.id })),
-);
-
-export function placeIndex(place: Place): number {
-  return places.findIndex(({ lesson, step }) => lesson === place.lesson && step === place.step);
-}
-
-export function stepAt({ lesson, step }: Place): Step {
-  const found = lessons[lesson].steps.find(({ id }) => id === step);
-  if (found === undefined) throw new RangeError(`no step ${step} in lesson ${lesson}`);
-  return found;
-}
-
 function isText(value: object): value is Text {
   return languages.every((language) => language in value);
 }
 
-/** The strings of every text, in every language. */
-export function everyText(): string[] {
-  const visit = (value: unknown): string[] => {
-    if (typeof value !== "object" || value === null) return [];
-    return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(visit);
-  };
-  const written = Object.values(symbols).map((tex) => `$${tex}$`);
-  const texts = visit([
-    lessons,
-    candidates,
-    changes,
-    headsTerms,
-    minimindTerms,
-    costTerms,
-    terms,
-    termNames,
-    ui,
-    labels,
-    explanations,
-    glossary,
-  ]);
-  return [...texts, ...written];
+/** The strings of every text inside, in every language. */
+function stringsOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(stringsOf);
 }
+
+/** What a lesson says besides its steps. */
+const more: Readonly<Partial<Record<LessonId, object>>> = {
+  heads: headsTerms,
+  minimind: minimindTerms,
+  cost: costTerms,
+  leak: { candidates, changes },
+};
+
+const lessonStrings = (lesson: Lesson): string[] => [
+  ...stringsOf([lesson, more[lesson.id]]),
+  ...lesson.steps.flatMap((step) => step.formulae.map(({ id }) => formulae[id])),
+];
+
+/** Every string of the page, by what it is loaded with. */
+export const strings: Readonly<Record<"page" | "glossary" | LessonId, readonly string[]>> = {
+  page: [
+    ...stringsOf([terms, termNames, ui, labels, explanations]),
+    ...Object.values(symbols).map((tex) => `$${tex}$`),
+  ],
+  glossary: stringsOf(glossary),
+  lookup: lessonStrings(lookup),
+  formula: lessonStrings(formula),
+  scale: lessonStrings(scale),
+  masks: lessonStrings(masks),
+  cache: lessonStrings(cache),
+  heads: lessonStrings(heads),
+  minimind: lessonStrings(minimind),
+  cost: lessonStrings(cost),
+  leak: lessonStrings(leak),
+};

@@ -1,3 +1,4 @@
+import type { CandidateName } from "./faults.ts";
 import type { Lesson } from "./lesson.ts";
 import { leakQuestions } from "./questions/leak.ts";
 import type { Text } from "./text.ts";
@@ -176,7 +177,7 @@ interface Candidate {
   why: Text;
 }
 
-/** The right attention and every named fault of the package: what it is, and what the check makes of it. */
+/** What each candidate is, and what the check makes of it. */
 export const candidates = {
   causal: {
     name: { zh: "正确的因果注意力", en: "Right causal attention" },
@@ -276,11 +277,4 @@ export const candidates = {
       en: "Of two sequences in a batch only the last has no mask. A test that looks at the first alone lets it pass.",
     },
   },
-} as const satisfies Record<string, Candidate>;
-
-export type CandidateName = keyof typeof candidates;
-export type Fault = Exclude<CandidateName, "causal">;
-
-export const faults = (Object.keys(candidates) as CandidateName[]).filter(
-  (name): name is Fault => name !== "causal",
-);
+} as const satisfies Record<CandidateName, Candidate>;

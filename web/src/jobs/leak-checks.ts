@@ -1,6 +1,6 @@
 import type { CausalityReport } from "softlookup";
 import { check } from "../compute/sequence.ts";
-import type { Fault } from "../content/leak.ts";
+import type { Fault } from "../content/faults.ts";
 import type { Inputs } from "../state/inputs.ts";
 
 export interface Checked {

@@ -1,0 +1,19 @@
+import "virtual:math/cache";
+import { cacheAnswers } from "../compute/answers/cache.ts";
+import { cacheControls, cacheFigure, cachePlots } from "../compute/cache.ts";
+import { cacheProgram } from "../compute/programs/cache.ts";
+import { cache } from "../content/cache.ts";
+import CacheCost from "../view/CacheCost.svelte";
+import CacheOutcome from "../view/CacheOutcome.svelte";
+import type { LessonParts } from "./parts.ts";
+
+export default {
+  content: cache,
+  figure: cacheFigure,
+  plots: cachePlots,
+  controls: cacheControls,
+  program: cacheProgram,
+  answers: cacheAnswers,
+  above: CacheOutcome,
+  below: CacheCost,
+} satisfies LessonParts;

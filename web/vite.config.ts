@@ -5,7 +5,7 @@ import { evaluated } from "./build/evaluated.ts";
 import { html } from "./build/html.ts";
 import { math } from "./build/math.ts";
 import { offline } from "./build/offline.ts";
-import { strings } from "./src/content/index.ts";
+import { tex } from "./src/content/index.ts";
 import { outline } from "./src/content/outline.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -36,7 +36,7 @@ export default defineConfig(({ mode }) => {
     // The package waits for its binary while it is imported.
     worker: { format: "es" },
     plugins: [
-      math(strings),
+      math(tex),
       evaluated(here("src/content/outline.ts"), { outline }),
       svelte(),
       html({ single }),

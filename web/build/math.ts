@@ -2,9 +2,6 @@ import katex from "katex";
 import subset from "subset-font";
 import type { Plugin } from "vite";
 
-/** A formula inside a text: $…$. */
-const inline = /\$([^$]+)\$/g;
-
 /** A letter in the colour of its role, which names its term in the glossary. */
 const letter = (name: string, role: string, term = role) => `\\htmlClass{${role}}{\\sym{${term}}{${name}}}`;
 
@@ -47,14 +44,6 @@ function charactersOf(html: string): ReadonlyMap<string, string> {
     characters.set(face, (characters.get(face) ?? "") + text);
   }
   return characters;
-}
-
-function texOf(sources: readonly string[]): Set<string> {
-  const found = new Set<string>();
-  for (const source of sources) {
-    for (const [, tex] of source.matchAll(inline)) if (tex !== undefined) found.add(tex);
-  }
-  return found;
 }
 
 /** KaTeX lays out with style attributes, which a strict content security policy refuses; here they become classes. */
@@ -104,17 +93,20 @@ function trimmed(css: string, html: string, characters: ReadonlyMap<string, stri
     });
 }
 
+/** Formulae under their keys. */
+type Tex = Readonly<Record<string, string>>;
+
 /**
- * `virtual:math`: the formulae of the texts, rendered while building, so that KaTeX itself is not shipped. The
- * group `page` is there at once; `virtual:math/<group>` adds another one to it.
+ * `virtual:math`: formulae rendered while building, so that KaTeX itself is not shipped. The group `page` is
+ * there at once; `virtual:math/<group>` adds another one to it.
  */
-export function math({ page, ...others }: { page: readonly string[]; [group: string]: readonly string[] }): Plugin {
+export function math({ page, ...others }: Readonly<Record<string, Tex>> & { page: Tex }): Plugin {
   const classes = new Map<string, string>();
-  const rendered = (sources: readonly string[]) =>
-    Object.fromEntries([...texOf(sources)].map((tex) => [tex, extractStyles(render(tex), classes)]));
+  const rendered = (group: Tex) =>
+    Object.fromEntries(Object.entries(group).map(([key, tex]) => [key, extractStyles(render(tex), classes)]));
   const first = rendered(page);
-  const groups = Object.entries(others).map(([group, sources]) => {
-    const own = Object.entries(rendered(sources)).filter(([tex]) => !(tex in first));
+  const groups = Object.entries(others).map(([group, tex]) => {
+    const own = Object.entries(rendered(tex)).filter(([key]) => !(key in first));
     return [`virtual:math/${group}`, Object.fromEntries(own)] as const;
   });
   const modules = new Map([

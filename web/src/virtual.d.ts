@@ -1,4 +1,4 @@
-/** Formulae as HTML, rendered by build/math.ts, under their TeX: those of every group that has been loaded. */
+/** Formulae as HTML, rendered by build/math.ts, under their keys in content/index.ts: those of every group that has been loaded. */
 declare module "virtual:math" {
   const math: Readonly<Record<string, string>>;
   export default math;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { defineConfig } from "vite";
+import { type BuildEnvironmentOptions, defineConfig } from "vite";
 import { evaluated } from "./build/evaluated.ts";
 import { html } from "./build/html.ts";
 import { math } from "./build/math.ts";
@@ -10,15 +10,26 @@ import { outline } from "./src/content/outline.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-const site = {
+const site: BuildEnvironmentOptions = {
   outDir: here("../site"),
   emptyOutDir: true,
   // Nothing becomes a data: URL, which the page's content security policy would refuse.
   assetsInlineLimit: 0,
+  rolldownOptions: {
+    output: {
+      // What is always there comes in one piece, and so does what every lesson computes with.
+      codeSplitting: {
+        groups: [
+          { name: "page", tags: ["$initial"] },
+          { name: "core", test: /src\/compute\/(formula|layers|passes|programs\/formula|typed)\.ts$/ },
+        ],
+      },
+    },
+  },
 };
 
 /** The whole page as one file, site/softlookup.html, which opens from disk. */
-const oneFile = {
+const oneFile: BuildEnvironmentOptions = {
   outDir: here("../site"),
   emptyOutDir: false,
   copyPublicDir: false,

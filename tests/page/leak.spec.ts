@@ -7,7 +7,7 @@ import {
   type Tensor,
 } from "softlookup";
 import { faults } from "../../web/src/content/faults.ts";
-import { candidates } from "../../web/src/content/leak.ts";
+import { candidates, leakTerms } from "../../web/src/content/leak.ts";
 import { ui } from "../../web/src/content/ui.ts";
 import { addressOf, cell, expect, numbersOf, open, settled, test } from "./fixtures.ts";
 
@@ -143,7 +143,7 @@ test("every fault in a row: what was changed, what moved and why, as the whole c
     if (report.firstCut === null) await expect(item).toContainText(ui.none.en);
     else {
       await expect(item).toContainText(
-        ui.movedFrom.en
+        leakTerms.movedFrom.en
           .replace("{cut}", String(report.firstCut))
           .replace("{count}", String(report.leaks.length)),
       );

@@ -29,23 +29,21 @@ function allowInline(html: string): string {
 const policyOfOneFile =
   "default-src 'none'; script-src 'wasm-unsafe-eval'; style-src 'self'; font-src data:; img-src data:; connect-src data:; worker-src blob:; base-uri 'none'; form-action 'none'";
 
-/** Everything that the first lesson waits for, asked for at once instead of one after the other. */
-function preloads(bundle: Rolldown.OutputBundle): string {
-  const chunks = new Set<string>();
-  const visit = (name: string) => {
-    const chunk = bundle[name];
-    if (chunk?.type !== "chunk" || chunks.has(name)) return;
-    chunks.add(name);
-    chunk.imports.forEach(visit);
-  };
-  const names = Object.keys(bundle);
-  names.filter((name) => /\/(index|App)-[^/]+\.js$/.test(name)).forEach(visit);
-  const binaries = names.filter((name) => name.endsWith(".wasm"));
-  return [
-    ...[...chunks].map((name) => `<link rel="modulepreload" crossorigin href="./${name}">`),
-    ...binaries.map((name) => `<link rel="preload" as="fetch" crossorigin href="./${name}">`),
-  ].join("\n    ");
-}
+/** What every lesson waits for, asked for at once instead of one after the other. */
+const awaited: readonly (readonly [name: RegExp, link: string])[] = [
+  [/\/core-[^/]+\.js$/, 'rel="modulepreload"'],
+  [/\.wasm$/, 'rel="preload" as="fetch"'],
+  [/\/KaTeX_(Main-Regular|Math-Italic)-[^/]+\.woff2$/, 'rel="preload" as="font" type="font/woff2"'],
+];
+
+const preloads = (bundle: Rolldown.OutputBundle): string =>
+  awaited
+    .flatMap(([wanted, link]) =>
+      Object.keys(bundle)
+        .filter((name) => wanted.test(name))
+        .map((name) => `<link ${link} crossorigin href="./${name}">`),
+    )
+    .join("\n    ");
 
 /** Puts the inline parts of index.html into its policy; `single` first takes everything else inline too. */
 export function html({ single }: { single: boolean }): Plugin {

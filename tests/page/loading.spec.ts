@@ -1,8 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import type { Route } from "@playwright/test";
+import { gzipSync } from "node:zlib";
+import type { Page, Route } from "@playwright/test";
+import { lessons } from "../../web/src/content/index.ts";
+import { languages } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
-import { cell, expect, open, siteFolder, test } from "./fixtures.ts";
+import { addressOf, cell, expect, open, siteFolder, test } from "./fixtures.ts";
 
 const wasm = "**/*.wasm";
 
@@ -51,6 +54,80 @@ test("loads the binary whatever its MIME type", async ({ page, site }) => {
   });
   await open(page, site);
   await expect(cell(page, "query", 0, 0)).toBeVisible();
+});
+
+test.describe("nothing is fetched before it is needed", () => {
+  /** Bytes, gzipped. The aim is 150 KB, once the core, 95 KB of these, weighs 60 or less. */
+  const budget = 190_000;
+
+  /** Every file that the page asks for from now on, as it lies on the server. */
+  function requested(page: Page, site: string): () => Promise<Buffer[]> {
+    const paths = new Set<string>();
+    page.on("request", (request) =>
+      paths.add(new URL(request.url()).pathname.slice(new URL(site).pathname.length)),
+    );
+    return async () => {
+      await page.waitForLoadState("networkidle");
+      return Promise.all([...paths].map((path) => readFile(`${siteFolder}/${path || "index.html"}`)));
+    };
+  }
+
+  for (const language of languages) {
+    test(`a first visit stays within its budget (${language})`, async ({ page, site }) => {
+      const files = requested(page, site);
+      await open(page, site, `?lang=${language}`);
+      const bytes = (await files()).reduce((sum, file) => sum + gzipSync(file).length, 0);
+      expect(bytes).toBeGreaterThan(50_000);
+      expect(bytes, "bytes of the first visit, gzipped").toBeLessThanOrEqual(budget);
+    });
+  }
+
+  test("a lesson comes when it is reached, and is asked for once", async ({ page, site }) => {
+    const files = requested(page, site);
+    const arrived = async () => {
+      const all = (await files()).map((file) => file.toString());
+      return Object.values(lessons)
+        .filter(({ lede }) => all.some((file) => file.includes(JSON.stringify(lede.en).slice(1, -1))))
+        .map(({ id }) => id);
+    };
+    await open(page, site, addressOf({ lesson: "masks", step: "wrong-rows" }));
+    expect(await arrived()).toEqual(["masks"]);
+    await page.keyboard.press("ArrowRight");
+    await expect(page.locator(".lede")).toBeVisible();
+    expect(await arrived()).toEqual(["masks", "cache"]);
+    const count = (await files()).length;
+    await page.keyboard.press("ArrowLeft");
+    await expect(page.locator("#step")).toHaveText(lessons.masks.steps.at(-1)?.title.en ?? "");
+    expect((await files()).length).toBe(count);
+  });
+});
+
+test.describe("when a lesson does not arrive", () => {
+  test.use({ strict: false }); // the browser reports the failed request
+
+  test("it says so in place of the lesson, the others stay, and trying again brings it", async ({
+    page,
+    site,
+  }) => {
+    const uncaught: string[] = [];
+    page.on("pageerror", (error) => uncaught.push(error.message));
+    await open(page, site, addressOf({ lesson: "masks", step: "wrong-rows" }));
+    await page.route("**/*.js", (route) => route.abort());
+    await page.locator("main .primary").click();
+    await expect(page.getByRole("alert")).toContainText(ui.loadFailed.en);
+    await expect(page.locator("h1")).toHaveText(lessons.cache.question.en);
+    await expect(page).toHaveURL(/lesson=cache&step=row/);
+
+    await page.keyboard.press("ArrowLeft");
+    await expect(page.locator("#step")).toHaveText(lessons.masks.steps.at(-1)?.title.en ?? "");
+    await expect(page.getByRole("alert")).toHaveCount(0);
+
+    await page.keyboard.press("ArrowRight");
+    await page.unroute("**/*.js");
+    await page.getByRole("button", { name: ui.retry.en }).click();
+    await expect(page.locator("#step")).toHaveText(lessons.cache.steps[0]?.title.en ?? "");
+    expect(uncaught).toEqual([]);
+  });
 });
 
 test("ships every formula font that it uses", async ({ page, site }) => {

@@ -19,9 +19,7 @@ import { addressOf, expect, expectClose, numbersOf, open, places, test } from ".
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const numPy = findNumPy();
 
-const programs: Readonly<
-  Partial<Record<LessonId, (step: string, inputs: Inputs) => Program | undefined>>
-> = {
+const programs: Readonly<Partial<Record<LessonId, (step: string, inputs: Inputs) => Program | undefined>>> = {
   lookup: lookupProgram,
   formula: formulaProgram,
   masks: masksProgram,

@@ -87,9 +87,7 @@ function trimmed(css: string, html: string, characters: ReadonlyMap<string, stri
         return kept.length > 0 ? `${kept.join()}{${body}}` : "";
       }
       const [, face = ""] = /fonts\/([\w-]+)\.woff2/.exec(body) ?? [];
-      return characters.has(face)
-        ? rule.replace(/,\s*url\([^)]*\.(woff|ttf)\)\s*format\([^)]*\)/g, "")
-        : "";
+      return characters.has(face) ? rule.replace(/,\s*url\([^)]*\.(woff|ttf)\)\s*format\([^)]*\)/g, "") : "";
     });
 }
 

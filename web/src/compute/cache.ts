@@ -156,8 +156,7 @@ function grown(before: Grid, now: Grid, kept: number): Grid {
     moved: (row) => (row < kept && !unmoved(row) ? "leak" : undefined),
     explain(row, col) {
       const explanation = now.explain(row, col);
-      const note =
-        row >= kept ? cacheTerms.newRow : unmoved(row) ? explanations.unmoved : explanations.moved;
+      const note = row >= kept ? cacheTerms.newRow : unmoved(row) ? explanations.unmoved : explanations.moved;
       return {
         ...explanation,
         segments: [...explanation.segments, text("  "), words(note)],

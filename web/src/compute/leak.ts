@@ -218,7 +218,9 @@ export function leakControls(step: string, { length }: Inputs): readonly Control
   return [
     { kind: "slider", key: "length", label: ui.length, range: leakRanges.length },
     { kind: "slider", key: "dim", label: ui.dim, range: leakRanges.dim },
-    ...(usesCut ? [{ kind: "slider", key: "cut", label: leakTerms.cut, range: [0, length - 2] } as const] : []),
+    ...(usesCut
+      ? [{ kind: "slider", key: "cut", label: leakTerms.cut, range: [0, length - 2] } as const]
+      : []),
     seedControl,
     ...(step === "others"
       ? [

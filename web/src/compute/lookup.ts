@@ -172,9 +172,7 @@ function hardFigure(inputs: Inputs, change: Change): Figure {
   const pass = lookHard(inputs.query, inputs);
   const weights = asWeights(
     column({ id: "weights", label: lookupTerms.entryWeights, name: "w" }, pass.weights, (_, exact) => ({
-      segments: [
-        words(exact === 1 ? lookupTerms.best : exact === 0 ? lookupTerms.beaten : lookupTerms.tied),
-      ],
+      segments: [words(exact === 1 ? lookupTerms.best : exact === 0 ? lookupTerms.beaten : lookupTerms.tied)],
       lights: [{ grid: "scores" }],
     })),
   );
@@ -528,28 +526,32 @@ function oneTokenFigure(inputs: Inputs, change: Change): Figure {
   const hidden = (row: number) => seen[row] === 0;
   const [storedQ, storedK] = [values(q), values(inputs.k)];
   const scores: Grid = {
-    ...column({ id: "scores", label: lookupTerms.entryScaled, name: "s", rows }, pass.masked, (entry, exact) => ({
-      segments: hidden(entry)
-        ? [
-            number(pass.scaled[entry] ?? NaN),
-            text(" + "),
-            number(-Infinity, "plain", true),
-            ...equals(exact),
-            text("  "),
-            words(lookupTerms.unseen),
-          ]
-        : [
-            text("("),
-            ...products(storedQ, storedK, entry),
-            text(") ÷ "),
-            words(explanations.root),
-            ...equals(exact),
-          ],
-      lights: [
-        { grid: "q", row: asker },
-        { grid: "k", row: entry },
-      ],
-    })),
+    ...column(
+      { id: "scores", label: lookupTerms.entryScaled, name: "s", rows },
+      pass.masked,
+      (entry, exact) => ({
+        segments: hidden(entry)
+          ? [
+              number(pass.scaled[entry] ?? NaN),
+              text(" + "),
+              number(-Infinity, "plain", true),
+              ...equals(exact),
+              text("  "),
+              words(lookupTerms.unseen),
+            ]
+          : [
+              text("("),
+              ...products(storedQ, storedK, entry),
+              text(") ÷ "),
+              words(explanations.root),
+              ...equals(exact),
+            ],
+        lights: [
+          { grid: "q", row: asker },
+          { grid: "k", row: entry },
+        ],
+      }),
+    ),
     hidden,
   };
   const weights: Grid = {

@@ -225,15 +225,36 @@ export function minimindControls(step: string, inputs: Inputs): readonly Control
     { kind: "steps", key: "mmKvHeads", label: ui.kvHeads, values: headCounts(mmHeads) },
     ...(["x", "project", "home", "branches", "variables", "labs"].includes(step)
       ? []
-      : [{ kind: "slider", key: "mmHead", label: minimindLabels.shownHead, range: [0, mmHeads - 1] } as const]),
+      : [
+          {
+            kind: "slider",
+            key: "mmHead",
+            label: minimindLabels.shownHead,
+            range: [0, mmHeads - 1],
+          } as const,
+        ]),
     ...(step === "cache"
       ? [{ kind: "slider", key: "mmPast", label: minimindLabels.past, range: [1, mmLength - 1] } as const]
       : []),
     ...(step === "pairings" || step === "distance"
-      ? [{ kind: "slider", key: "mmPosition", label: minimindLabels.ropePosition, range: [0, mmLength - 1] } as const]
+      ? [
+          {
+            kind: "slider",
+            key: "mmPosition",
+            label: minimindLabels.ropePosition,
+            range: [0, mmLength - 1],
+          } as const,
+        ]
       : []),
     ...(step === "distance"
-      ? [{ kind: "number", key: "mmStart", label: minimindLabels.start, range: minimindRanges.mmStart } as const]
+      ? [
+          {
+            kind: "number",
+            key: "mmStart",
+            label: minimindLabels.start,
+            range: minimindRanges.mmStart,
+          } as const,
+        ]
       : []),
     ...(ropeSteps.includes(step)
       ? [{ kind: "steps", key: "mmTheta", label: minimindLabels.theta, values: thetas } as const]

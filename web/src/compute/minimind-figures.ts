@@ -68,9 +68,27 @@ const rows = { query: queries, key: keys, value: (count: number) => symbols("v",
 type Kind = keyof typeof rows;
 
 const projections = {
-  query: { pass: "q_proj", weight: "q_proj.weight", label: minimindLabels.qProj, heads: "mmHeads", letter: "H" },
-  key: { pass: "k_proj", weight: "k_proj.weight", label: minimindLabels.kProj, heads: "mmKvHeads", letter: "G" },
-  value: { pass: "v_proj", weight: "v_proj.weight", label: minimindLabels.vProj, heads: "mmKvHeads", letter: "G" },
+  query: {
+    pass: "q_proj",
+    weight: "q_proj.weight",
+    label: minimindLabels.qProj,
+    heads: "mmHeads",
+    letter: "H",
+  },
+  key: {
+    pass: "k_proj",
+    weight: "k_proj.weight",
+    label: minimindLabels.kProj,
+    heads: "mmKvHeads",
+    letter: "G",
+  },
+  value: {
+    pass: "v_proj",
+    weight: "v_proj.weight",
+    label: minimindLabels.vProj,
+    heads: "mmKvHeads",
+    letter: "G",
+  },
 } as const;
 const kinds = Object.keys(projections) as Kind[];
 
@@ -83,7 +101,13 @@ function xGrid(inputs: Inputs, change?: Change): Grid {
   const data = [...inputOf(inputs).data.subarray(0, mmLength * mmHidden)];
   return {
     ...grid(
-      { id: "x", label: minimindLabels.xHidden, data, rows: symbols("x", mmLength), cols: numerals(mmHidden) },
+      {
+        id: "x",
+        label: minimindLabels.xHidden,
+        data,
+        rows: symbols("x", mmLength),
+        cols: numerals(mmHidden),
+      },
       (row, col) => {
         const exact = Math.fround(at(data, mmHidden, row, col));
         return {
@@ -161,7 +185,11 @@ const shownHead = (kind: Kind, { mmHead }: Inputs, { kvHead }: Walk) => ({
 function viewFigure(inputs: Inputs): Figure {
   const run = walk(inputs);
   const { headDim } = run;
-  const shown = { query: ["xq", minimindLabels.xq], key: ["xk", minimindLabels.xk], value: ["xv", minimindLabels.xv] } as const;
+  const shown = {
+    query: ["xq", minimindLabels.xq],
+    key: ["xk", minimindLabels.xk],
+    value: ["xv", minimindLabels.xv],
+  } as const;
   return {
     layout: "pairs",
     grids: kinds.flatMap((kind) => {
@@ -198,8 +226,20 @@ function viewFigure(inputs: Inputs): Figure {
 }
 
 const normed = {
-  query: { before: "xq", id: "q_norm", from: minimindLabels.xq, label: minimindLabels.qNorm, weight: "q_norm.weight" },
-  key: { before: "xk", id: "k_norm", from: minimindLabels.xk, label: minimindLabels.kNorm, weight: "k_norm.weight" },
+  query: {
+    before: "xq",
+    id: "q_norm",
+    from: minimindLabels.xq,
+    label: minimindLabels.qNorm,
+    weight: "q_norm.weight",
+  },
+  key: {
+    before: "xk",
+    id: "k_norm",
+    from: minimindLabels.xk,
+    label: minimindLabels.kNorm,
+    weight: "k_norm.weight",
+  },
 } as const;
 const turned = {
   query: { id: "q_rope", label: minimindLabels.qRope },
@@ -457,7 +497,9 @@ function cacheFigure(inputs: Inputs): Figure {
   const outputsOf = (id: string, label: Text, data: ArrayLike<number>, other: string): Grid =>
     grid(
       { id, label, data, rows: lines, cols: numerals(mmHidden) },
-      handedOn(data, mmHidden, "plain", minimindLabels.outputNumber, (row, col) => [{ grid: other, row, col }]),
+      handedOn(data, mmHidden, "plain", minimindLabels.outputNumber, (row, col) => [
+        { grid: other, row, col },
+      ]),
     );
   const past = (kind: "key" | "value", id: "past_k" | "past_v", label: Text): Grid => {
     const data = headOf(pass[id], mmLength, mmKvHeads, headDim, kvHead);
@@ -791,7 +833,9 @@ function branchesFigure(inputs: Inputs): Figure {
   const shown = (id: string, label: Text, data: Float32Array, other: string) =>
     grid(
       { id, label, data, rows: outputs(mmLength), cols: numerals(mmHidden) },
-      handedOn(data, mmHidden, "plain", minimindLabels.outputNumber, (row, col) => [{ grid: other, row, col }]),
+      handedOn(data, mmHidden, "plain", minimindLabels.outputNumber, (row, col) => [
+        { grid: other, row, col },
+      ]),
     );
   return {
     layout: "flow",

@@ -49,7 +49,9 @@ function isText(value: object): value is Text {
 /** The strings of every text inside, in every language. */
 function stringsOf(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
-  return isText(value) ? languages.map((language) => value[language]) : Object.values(value).flatMap(stringsOf);
+  return isText(value)
+    ? languages.map((language) => value[language])
+    : Object.values(value).flatMap(stringsOf);
 }
 
 type Tex = Readonly<Record<string, string>>;

@@ -2,7 +2,9 @@ import type { Grid } from "../compute/figure.ts";
 
 /** Between the ground of a cell and a colour of the theme; a share of 0 is the ground itself. */
 const mix = (colour: string, share: number) =>
-  share > 0 ? `color-mix(in srgb, var(--${colour}) ${String(Math.min(share, 1) * 100)}%, var(--cell))` : undefined;
+  share > 0
+    ? `color-mix(in srgb, var(--${colour}) ${String(Math.min(share, 1) * 100)}%, var(--cell))`
+    : undefined;
 
 /** Where the grey of a move begins to grow with its logarithm, and the size that has the deepest. */
 const [smallMove, largeMove] = [0.01, 1e4];
@@ -20,7 +22,9 @@ export function fills(grid: Grid): (value: number) => string | undefined {
     case "weights":
       return finite((value) => mix("share", value));
     case "moves":
-      return finite((value) => mix("move", Math.log1p(value / smallMove) / Math.log1p(largeMove / smallMove)));
+      return finite((value) =>
+        mix("move", Math.log1p(value / smallMove) / Math.log1p(largeMove / smallMove)),
+      );
     case "bits":
     case "none":
       return () => undefined;

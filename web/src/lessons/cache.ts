@@ -1,14 +1,11 @@
-import "virtual:math/cache";
 import { cacheAnswers } from "../compute/answers/cache.ts";
 import { cacheControls, cacheFigure, cachePlots } from "../compute/cache.ts";
 import { cacheProgram } from "../compute/programs/cache.ts";
-import { cache } from "../content/cache.ts";
 import CacheCost from "../view/CacheCost.svelte";
 import CacheOutcome from "../view/CacheOutcome.svelte";
-import type { LessonParts } from "./parts.ts";
+import type { Experiments } from "./experiments.ts";
 
 export default {
-  content: cache,
   figure: cacheFigure,
   plots: cachePlots,
   controls: cacheControls,
@@ -16,4 +13,4 @@ export default {
   answers: cacheAnswers,
   above: CacheOutcome,
   below: CacheCost,
-} satisfies LessonParts;
+} satisfies Experiments;

@@ -6,12 +6,10 @@ import type { Listing } from "../compute/listing.ts";
 import type { Plot } from "../compute/plot.ts";
 import type { Program } from "../compute/programs/program.ts";
 import type { Change } from "../compute/typed.ts";
-import type { Lesson } from "../content/lesson.ts";
 import type { Inputs } from "../state/inputs.ts";
 
-/** All that a lesson is made of. What belongs to a step is asked for by the step's id. */
-export interface LessonParts {
-  content: Lesson;
+/** What a lesson computes and shows, step by step: every function is given the id of the step. */
+export interface Experiments {
   /** The matrices. */
   figure(step: string, inputs: Inputs, change: Change): Figure | undefined;
   /** The table of facts. */

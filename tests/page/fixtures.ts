@@ -52,7 +52,7 @@ export const addressOf = ({ lesson, step }: Place, language: Language = "en", mo
   `?lesson=${lesson}&step=${step}&lang=${language}${more}`;
 
 /** Waits for everything that the step is made of. */
-const loaded = (page: Page) => expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+export const loaded = (page: Page) => expect(page.locator("[aria-busy=true]")).toHaveCount(0);
 
 /** Opens a step and waits until it stands. */
 export async function open(page: Page, site: string, search = ""): Promise<void> {

@@ -197,7 +197,7 @@ test.describe("when the core does not arrive", () => {
     await expect(page.getByRole("alert")).toBeVisible();
     await page.unroute(wasm);
     await page.getByRole("button", { name: ui.retry.en }).click();
-    await expect(page.locator("#step")).toBeVisible();
+    await expect(cell(page, "query", 0, 0)).toBeVisible();
   });
 });
 

@@ -54,12 +54,11 @@ export function readLink(search: string): { link: Link; understood: boolean } {
     if (value === undefined) understood = false;
     return value ?? fallback;
   };
-  const readInput = <Key extends keyof Inputs>(key: Key): Pick<Inputs, Key> =>
-    ({ [key]: read(key, codecOf(key), defaults[key]) }) as Pick<Inputs, Key>;
+  const readInput = <Key extends keyof Inputs>(key: Key) => [key, read(key, codecOf(key), defaults[key])];
 
   const lesson = read("lesson", lessonCodec, firstPlace.lesson);
   const steps = outline[lesson].steps.map(({ id }) => id);
-  const wanted = inputKeys.reduce<Inputs>((inputs, key) => ({ ...inputs, ...readInput(key) }), defaults);
+  const wanted = Object.fromEntries(inputKeys.map(readInput)) as Inputs;
   link.place = { lesson, step: read("step", choice(steps), firstStep(lesson)) };
   link.language = read("lang", languageCodec, undefined);
   link.embedded = read("embed", embedCodec, undefined) !== undefined;

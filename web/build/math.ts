@@ -32,7 +32,7 @@ const small = "abcdefghijklmnopqrstuvwxyz";
 
 /** What components set: letters, and the signs and words of arithmetic. */
 const outsideFormulae = [
-  ["KaTeX_Math-Italic", `${small}${small.toUpperCase()}Σσ`],
+  ["KaTeX_Math-Italic", `${small}GHUWΣσ`],
   [main, `${small} ()=,+−×÷·≈→√…`],
 ] as const;
 

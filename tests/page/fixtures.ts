@@ -2,7 +2,6 @@ import { fileURLToPath } from "node:url";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { serve } from "../../scripts/serve.mjs";
 import { lessons } from "../../web/src/content/index.ts";
-import { leakTerms } from "../../web/src/content/leak.ts";
 import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
 
@@ -76,8 +75,7 @@ export async function turnTo(page: Page, place: Place, language: Language = "en"
 }
 
 /** Waits until nothing is being computed any more. */
-export async function settled(page: Page, language: Language = "en"): Promise<void> {
-  await expect(page.locator("[role=status]", { hasText: leakTerms.checking[language] })).toHaveCount(0);
+export async function settled(page: Page): Promise<void> {
   await expect(page.locator("[data-run=running]")).toHaveCount(0, { timeout: 30_000 });
 }
 

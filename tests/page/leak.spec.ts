@@ -177,6 +177,7 @@ test("a leak inside a block is found at the first cut that does not fall on its 
   site,
 }) => {
   await open(page, site, at("others", "&fault=block-leak&length=8"));
+  await settled(page);
   const influence = await numbersOf(page, "influence");
   // Token 4 begins a block of its own: no output before it moves. Token 5 reaches output 4.
   expect(influence.slice(4 * 8, 4 * 8 + 4)).toEqual([0, 0, 0, 0]);

@@ -57,8 +57,8 @@ test("loads the binary whatever its MIME type", async ({ page, site }) => {
 });
 
 test.describe("nothing is fetched before it is needed", () => {
-  /** Bytes, gzipped. The aim is 150 KB, once the core, 95 KB of these, weighs 60 or less. */
-  const budget = 190_000;
+  /** Bytes, gzipped. The aim is 150,000; the core, its binary and what it is called by, makes 95,000 of these. */
+  const budget = 193_000;
 
   /** Every file that the page asks for from now on, as it lies on the server. */
   function requested(page: Page, site: string): () => Promise<Buffer[]> {
@@ -100,6 +100,27 @@ test.describe("nothing is fetched before it is needed", () => {
     await expect(page.locator("#step")).toHaveText(lessons.masks.steps.at(-1)?.title.en ?? "");
     expect((await files()).length).toBe(count);
   });
+});
+
+test.describe("what takes long is computed in a worker", () => {
+  for (const [lesson, step, button] of [
+    ["scale", "variance", undefined],
+    ["scale", "entropy", undefined],
+    ["cache", "time", ui.measure.en],
+    ["cost", "measure", ui.measure.en],
+    ["cost", "peak", ui.measure.en],
+    ["leak", "check", undefined],
+    ["leak", "others", undefined],
+    ["leak", "gallery", undefined],
+  ] as const) {
+    test(`${lesson}: ${step}`, async ({ page, site }) => {
+      const worker = page.waitForEvent("worker");
+      await open(page, site, addressOf({ lesson, step }));
+      if (button) await page.getByRole("button", { name: button }).click();
+      expect((await worker).url()).toContain("worker");
+      await expect(page.locator("[data-run]").first()).toBeVisible();
+    });
+  }
 });
 
 test.describe("when a lesson does not arrive", () => {

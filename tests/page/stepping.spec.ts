@@ -34,7 +34,7 @@ for (const [language, colorScheme] of [
       await open(page, site, `?lang=${language}`);
       for (const [index, place] of places.entries()) {
         await expectAt(page, place, language);
-        await settled(page, language);
+        await settled(page);
         expect(await violations(page)).toEqual([]);
         if (index < places.length - 1) await nextButton(page).click();
       }

@@ -281,7 +281,6 @@ export const candidates = {
 
 /** Words of the lesson's figures and reports. */
 export const leakTerms = {
-  checkFailed: { zh: "检查没有完成：", en: "The check could not be finished:" },
   cut: { zh: "在 $t$ 之后切", en: "Cut after $t$" },
   fault: { zh: "错误", en: "Fault" },
   noneMoved: { zh: "输出 0…{cut}：一位都没动", en: "Outputs 0…{cut}: not a bit moved" },
@@ -315,7 +314,6 @@ export const leakTerms = {
     zh: "影响矩阵：泄漏（被换的 token → 动了的输出）{pairs}",
     en: "Influence matrix: leaks (token replaced → output moved) {pairs}",
   },
-  checking: { zh: "正在检查…", en: "Checking…" },
   replaced: same("$X'$"),
   weightsBefore: { zh: "权重，由 $X$", en: "Weights from $X$" },
   weightsAfter: { zh: "权重，由 $X'$", en: "Weights from $X'$" },

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { type BuildEnvironmentOptions, defineConfig } from "vite";
+import { classicWorker } from "./build/classic-worker.ts";
 import { evaluated } from "./build/evaluated.ts";
 import { html } from "./build/html.ts";
 import { math } from "./build/math.ts";
@@ -51,7 +52,7 @@ export default defineConfig(({ mode }) => {
       evaluated(here("src/content/outline.ts"), { outline }),
       svelte(),
       html({ single }),
-      ...(single ? [] : [offline({ publicFolder: here("public"), template: here("build/sw.js") })]),
+      ...(single ? [classicWorker()] : [offline({ publicFolder: here("public"), template: here("build/sw.js") })]),
     ],
     resolve: {
       alias: [

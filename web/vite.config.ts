@@ -52,7 +52,9 @@ export default defineConfig(({ mode }) => {
       evaluated(here("src/content/outline.ts"), { outline }),
       svelte(),
       html({ single }),
-      ...(single ? [classicWorker()] : [offline({ publicFolder: here("public"), template: here("build/sw.js") })]),
+      ...(single
+        ? [classicWorker()]
+        : [offline({ publicFolder: here("public"), template: here("build/sw.js") })]),
     ],
     resolve: {
       alias: [

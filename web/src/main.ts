@@ -11,6 +11,9 @@ if (import.meta.env.MODE !== "single") keepForOffline();
 /** The page installs itself for when there is no network; in a frame it has no need to. */
 function keepForOffline(): void {
   if (isSecureContext && "serviceWorker" in navigator && parent === window) {
-    void navigator.serviceWorker.register("./sw.js");
+    // Fetching everything must not hold up the first lesson.
+    setTimeout(() => {
+      void navigator.serviceWorker.register("./sw.js");
+    }, 3000);
   }
 }

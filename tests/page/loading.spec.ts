@@ -144,6 +144,7 @@ test.describe("when a lesson does not arrive", () => {
     await expect(page.getByRole("alert")).toHaveCount(0);
 
     await page.keyboard.press("ArrowRight");
+    await expect(page.getByRole("alert")).toBeVisible();
     await page.unroute("**/*.js");
     await page.getByRole("button", { name: ui.retry.en }).click();
     await expect(page.locator("#step")).toHaveText(lessons.cache.steps[0]?.title.en ?? "");

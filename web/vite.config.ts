@@ -1,23 +1,36 @@
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { defineConfig } from "vite";
+import { type BuildEnvironmentOptions, defineConfig } from "vite";
+import { classicWorker } from "./build/classic-worker.ts";
+import { evaluated } from "./build/evaluated.ts";
 import { html } from "./build/html.ts";
 import { math } from "./build/math.ts";
 import { offline } from "./build/offline.ts";
-import { formulae } from "./src/content/formulae.ts";
-import { everyText } from "./src/content/index.ts";
+import { tex } from "./src/content/index.ts";
+import { outline } from "./src/content/outline.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-const site = {
+const site: BuildEnvironmentOptions = {
   outDir: here("../site"),
   emptyOutDir: true,
   // Nothing becomes a data: URL, which the page's content security policy would refuse.
   assetsInlineLimit: 0,
+  rolldownOptions: {
+    output: {
+      // What is always there comes in one piece, and so does what every lesson computes with.
+      codeSplitting: {
+        groups: [
+          { name: "page", tags: ["$initial"] },
+          { name: "core", test: /src\/compute\/(formula|layers|passes|programs\/formula|typed)\.ts$/ },
+        ],
+      },
+    },
+  },
 };
 
 /** The whole page as one file, site/softlookup.html, which opens from disk. */
-const oneFile = {
+const oneFile: BuildEnvironmentOptions = {
   outDir: here("../site"),
   emptyOutDir: false,
   copyPublicDir: false,
@@ -35,10 +48,13 @@ export default defineConfig(({ mode }) => {
     // The package waits for its binary while it is imported.
     worker: { format: "es" },
     plugins: [
-      math([...everyText(), ...Object.values(formulae)]),
+      math(tex),
+      evaluated(here("src/content/outline.ts"), { outline }),
       svelte(),
       html({ single }),
-      ...(single ? [] : [offline({ publicFolder: here("public"), template: here("build/sw.js") })]),
+      ...(single
+        ? [classicWorker()]
+        : [offline({ publicFolder: here("public"), template: here("build/sw.js") })]),
     ],
     resolve: {
       alias: [
@@ -58,7 +74,7 @@ export default defineConfig(({ mode }) => {
       target: "es2022",
       // The oldest with light-dark(), which the two themes are written in.
       cssTarget: ["chrome123", "firefox120", "safari17.5"],
-      modulePreload: false,
+      modulePreload: { polyfill: false },
       ...(single ? oneFile : site),
     },
   };

@@ -4,7 +4,6 @@ import { serve } from "../../scripts/serve.mjs";
 import { lessons } from "../../web/src/content/index.ts";
 import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
-import { ui } from "../../web/src/content/ui.ts";
 
 export const siteFolder = fileURLToPath(new URL("../../site", import.meta.url));
 
@@ -51,10 +50,14 @@ export const places: readonly Place[] = Object.values(lessons).flatMap(({ id, st
 export const addressOf = ({ lesson, step }: Place, language: Language = "en", more = "") =>
   `?lesson=${lesson}&step=${step}&lang=${language}${more}`;
 
-/** Opens a step and waits for its head. */
+/** Waits for everything that the step is made of. */
+export const loaded = (page: Page) => expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+
+/** Opens a step and waits until it stands. */
 export async function open(page: Page, site: string, search = ""): Promise<void> {
   await page.goto(site + search);
   await expect(page.locator("#step")).toBeVisible();
+  await loaded(page);
 }
 
 /** Turns an open page to another step, as its Back button would: quicker than loading it anew. */
@@ -68,11 +71,11 @@ export async function turnTo(page: Page, place: Place, language: Language = "en"
   );
   const step = lessons[place.lesson].steps.find(({ id }) => id === place.step);
   await expect(page.locator("#step")).toHaveText(step?.title[language] ?? "");
+  await loaded(page);
 }
 
 /** Waits until nothing is being computed any more. */
-export async function settled(page: Page, language: Language = "en"): Promise<void> {
-  await expect(page.locator("[role=status]", { hasText: ui.checking[language] })).toHaveCount(0);
+export async function settled(page: Page): Promise<void> {
   await expect(page.locator("[data-run=running]")).toHaveCount(0, { timeout: 30_000 });
 }
 

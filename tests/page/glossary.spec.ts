@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { glossary } from "../../web/src/content/glossary.ts";
 import { ui } from "../../web/src/content/ui.ts";
 import { violations } from "./axe.ts";
-import { addressOf, cell, expect, open, places, test } from "./fixtures.ts";
+import { addressOf, cell, expect, open, places, test, turnTo } from "./fixtures.ts";
 
 const tip = (page: Page) => page.getByRole("tooltip");
 const results = (page: Page) => page.getByRole("dialog").locator("[data-glossary]");
@@ -52,12 +52,11 @@ test.describe("a symbol explains itself", () => {
     const bare = new Set<string>();
     await open(page, site, "?lang=en");
     for (const place of places) {
-      await expect(page).toHaveURL(new RegExp(`lesson=${place.lesson}&step=${place.step}&`));
+      await turnTo(page, place);
       const letters = page.locator("[data-grid] th .sym:not([data-term]) .name:not(.upright)");
       for (const letter of await letters.allTextContents()) if (letter !== "") unexplained.add(letter);
       const symbols = page.getByRole("list", { name: ui.symbols.en });
       if ((await page.locator(".formula").count()) > 0 && (await symbols.count()) === 0) bare.add(place.step);
-      await page.keyboard.press("ArrowRight");
     }
     expect([...unexplained]).toEqual([]);
     expect([...bare]).toEqual([]);

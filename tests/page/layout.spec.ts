@@ -12,7 +12,7 @@ test.describe("on a phone", () => {
       await open(page, site);
       for (const place of places) {
         await turnTo(page, place, language, "&length=10&dim=8");
-        await settled(page, language);
+        await settled(page);
         const shown =
           "[data-grid] td, [data-listing] td, [data-plot] svg, [data-printout], [data-bytes], [data-fault]";
         await expect(page.locator(shown).first()).toBeVisible();

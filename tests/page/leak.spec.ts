@@ -6,7 +6,8 @@ import {
   scaledDotProductAttention,
   type Tensor,
 } from "softlookup";
-import { candidates, faults } from "../../web/src/content/leak.ts";
+import { faults } from "../../web/src/content/faults.ts";
+import { candidates, leakTerms } from "../../web/src/content/leak.ts";
 import { ui } from "../../web/src/content/ui.ts";
 import { addressOf, cell, expect, numbersOf, open, settled, test } from "./fixtures.ts";
 
@@ -142,7 +143,7 @@ test("every fault in a row: what was changed, what moved and why, as the whole c
     if (report.firstCut === null) await expect(item).toContainText(ui.none.en);
     else {
       await expect(item).toContainText(
-        ui.movedFrom.en
+        leakTerms.movedFrom.en
           .replace("{cut}", String(report.firstCut))
           .replace("{count}", String(report.leaks.length)),
       );
@@ -176,6 +177,7 @@ test("a leak inside a block is found at the first cut that does not fall on its 
   site,
 }) => {
   await open(page, site, at("others", "&fault=block-leak&length=8"));
+  await settled(page);
   const influence = await numbersOf(page, "influence");
   // Token 4 begins a block of its own: no output before it moves. Token 5 reaches output 4.
   expect(influence.slice(4 * 8, 4 * 8 + 4)).toEqual([0, 0, 0, 0]);

@@ -4,13 +4,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findNumPy } from "../../scripts/requirements.mjs";
-import { programFor } from "../../web/src/compute/programs.ts";
+import { cacheProgram } from "../../web/src/compute/programs/cache.ts";
+import { formulaProgram } from "../../web/src/compute/programs/formula.ts";
+import { leakProgram } from "../../web/src/compute/programs/leak.ts";
+import { lookupProgram } from "../../web/src/compute/programs/lookup.ts";
+import { masksProgram } from "../../web/src/compute/programs/masks.ts";
+import type { Program } from "../../web/src/compute/programs/program.ts";
+import type { LessonId, Place } from "../../web/src/content/lesson.ts";
 import { codeOf } from "../../web/src/export/code.ts";
+import type { Inputs } from "../../web/src/state/inputs.ts";
 import { readLink } from "../../web/src/state/url.ts";
 import { addressOf, expect, expectClose, numbersOf, open, places, test } from "./fixtures.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const numPy = findNumPy();
+
+const programs: Readonly<Partial<Record<LessonId, (step: string, inputs: Inputs) => Program | undefined>>> = {
+  lookup: lookupProgram,
+  formula: formulaProgram,
+  masks: masksProgram,
+  cache: cacheProgram,
+  leak: leakProgram,
+};
+const programFor = ({ lesson, step }: Place, inputs: Inputs) => programs[lesson]?.(step, inputs);
 
 /** What a program prints: a name, and under it rows of numbers. A name may come twice. */
 function printed(output: string): Map<string, number[][]> {

@@ -4,7 +4,7 @@ import type { Place } from "../../web/src/content/lesson.ts";
 import type { Language } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
 import { violations } from "./axe.ts";
-import { addressOf, expect, open, places, settled, test } from "./fixtures.ts";
+import { addressOf, expect, loaded, open, places, settled, test } from "./fixtures.ts";
 
 async function expectAt(page: Page, { lesson, step }: Place, language: Language): Promise<void> {
   const { title, question, steps } = lessons[lesson];
@@ -13,6 +13,7 @@ async function expectAt(page: Page, { lesson, step }: Place, language: Language)
   await expect(page.locator("h1")).toHaveText(question[language]);
   await expect(page).toHaveURL(new RegExp(`lesson=${lesson}&step=${step}(&|$)`));
   await expect(page).toHaveTitle(`${stepTitle} · ${title[language]} · softlookup`);
+  await loaded(page);
 }
 
 const nextButton = (page: Page) => page.locator("main .primary");
@@ -33,7 +34,7 @@ for (const [language, colorScheme] of [
       await open(page, site, `?lang=${language}`);
       for (const [index, place] of places.entries()) {
         await expectAt(page, place, language);
-        await settled(page, language);
+        await settled(page);
         expect(await violations(page)).toEqual([]);
         if (index < places.length - 1) await nextButton(page).click();
       }

@@ -2,14 +2,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { chapter } from "../../web/src/content/chapter.ts";
 import { changes } from "../../web/src/content/changes.ts";
 import { explanations } from "../../web/src/content/explanations.ts";
-import { minimindTerms } from "../../web/src/content/minimind.ts";
-import { termNames } from "../../web/src/content/formulae.ts";
+import { formulae } from "../../web/src/content/formulae.ts";
 import { glossary } from "../../web/src/content/glossary.ts";
-import { everyText, lessons } from "../../web/src/content/index.ts";
-import { costTerms } from "../../web/src/content/cost.ts";
-import { headsTerms } from "../../web/src/content/heads.ts";
+import { lessons, lessonTerms, tex } from "../../web/src/content/index.ts";
 import { labels } from "../../web/src/content/labels.ts";
 import { candidates } from "../../web/src/content/leak.ts";
+import { termNames, terms } from "../../web/src/content/terms.ts";
 import { languages, type Text } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
 import { expect, test } from "./fixtures.ts";
@@ -34,13 +32,12 @@ function texts(value: unknown, path: string): [string, Partial<Text>][] {
 const all = [
   ...texts(lessons, "lessons"),
   ...texts(candidates, "candidates"),
-  ...texts(headsTerms, "headsTerms"),
-  ...texts(minimindTerms, "minimindTerms"),
-  ...texts(costTerms, "costTerms"),
+  ...texts(lessonTerms, "lessonTerms"),
   ...texts(changes, "changes"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),
+  ...texts(terms, "terms"),
   ...texts(termNames, "termNames"),
   ...texts(glossary, "glossary"),
 ];
@@ -72,14 +69,7 @@ test("both languages hold the same formulae and the same blanks to fill in", () 
 
 test("no text is unused", async () => {
   const code = await sources();
-  for (const [name, table] of Object.entries({
-    ui,
-    labels,
-    explanations,
-    headsTerms,
-    minimindTerms,
-    costTerms,
-  })) {
+  for (const [name, table] of Object.entries({ ui, labels, explanations, ...lessonTerms })) {
     for (const key of Object.keys(table)) {
       expect(new RegExp(`\\b${name}\\.${key}\\b`).test(code), `${name}.${key}`).toBe(true);
     }
@@ -93,9 +83,27 @@ test("every step of the chapter’s table is a step of a lesson", () => {
   }
 });
 
-test("no text of any lesson is left out of what is rendered while building", () => {
-  const built = new Set(everyText());
+test("no formula of any text is left out of what is rendered while building", () => {
+  const built = new Set(Object.values(tex).flatMap((group) => Object.keys(group)));
   for (const [path, text] of all) {
-    for (const language of languages) expect(built, `${path}.${language}`).toContain(text[language]);
+    for (const language of languages) {
+      for (const [, formula] of text[language]?.matchAll(/\$([^$]+)\$/g) ?? []) {
+        expect(built, `${path}.${language}`).toContain(formula);
+      }
+    }
+  }
+  for (const { id, steps } of Object.values(lessons)) {
+    for (const formula of steps.flatMap((step) => step.formulae)) {
+      expect(tex[id][formula.id]).toBe(formulae[formula.id]);
+    }
+  }
+});
+
+test("a lesson’s formulae come with the lesson or with the page", () => {
+  for (const [id, lesson] of Object.entries(lessons)) {
+    const here = { ...tex.page, ...tex[id as keyof typeof lessons] };
+    for (const [path, { en = "" }] of texts(lesson, id)) {
+      for (const [, formula = ""] of en.matchAll(/\$([^$]+)\$/g)) expect(here[formula], path).toBe(formula);
+    }
   }
 });

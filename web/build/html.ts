@@ -30,21 +30,18 @@ function allowInline(html: string): string {
 const policyOfOneFile =
   "default-src 'none'; script-src 'wasm-unsafe-eval'; style-src 'self'; font-src data:; img-src data:; connect-src data:; worker-src blob:; base-uri 'none'; form-action 'none'";
 
-/** Everything that the first lesson waits for, asked for at once instead of one after the other. */
+/** What every lesson waits for, asked for at once instead of one after the other. */
+const awaited: readonly (readonly [name: RegExp, link: string])[] = [
+  [/\/core-[^/]+\.js$/, 'rel="modulepreload"'],
+  [/\/KaTeX_(Main-Regular|Math-Italic)-[^/]+\.woff2$/, 'rel="preload" as="font" type="font/woff2"'],
+];
+
 function preloads(bundle: Rolldown.OutputBundle): string {
-  const chunks = new Set<string>();
-  const visit = (name: string) => {
-    const chunk = bundle[name];
-    if (chunk?.type !== "chunk" || chunks.has(name)) return;
-    chunks.add(name);
-    chunk.imports.forEach(visit);
-  };
   const names = Object.keys(bundle);
-  names.filter((name) => /\/(index|App)-[^/]+\.js$/.test(name)).forEach(visit);
-  return [
-    ...[...chunks].map((name) => `<link rel="modulepreload" crossorigin href="./${name}">`),
-    preloadBinary(names),
-  ].join("\n    ");
+  const links = awaited.flatMap(([wanted, link]) =>
+    names.filter((name) => wanted.test(name)).map((name) => `<link ${link} crossorigin href="./${name}">`),
+  );
+  return [...links, preloadBinary(names)].join("\n    ");
 }
 
 /** Of the two binaries the one that the package will choose, by the same test. */
@@ -61,10 +58,6 @@ export function html({ single }: { single: boolean }): Plugin {
   return {
     name: "softlookup-html",
     enforce: "post",
-    transformIndexHtml: {
-      order: "pre",
-      handler: (source) => (single ? source.replace("/main.ts", "/main.single.ts") : source),
-    },
     generateBundle: {
       order: "post", // after Vite’s own last changes
       handler(_, bundle) {

@@ -2,9 +2,6 @@ import katex from "katex";
 import subset from "subset-font";
 import type { Plugin } from "vite";
 
-/** A formula inside a text: $…$. */
-const inline = /\$([^$]+)\$/g;
-
 /** A letter in the colour of its role, which names its term in the glossary. */
 const letter = (name: string, role: string, term = role) => `\\htmlClass{${role}}{\\sym{${term}}{${name}}}`;
 
@@ -20,24 +17,33 @@ const macros = {
   "\\w": letter("w", "weight", "weights"),
 };
 
-/** KaTeX's faces and the classes that call for them; those that no formula calls for are not shipped. */
-const faces: readonly (readonly [face: string, classes: RegExp])[] = [
-  ["KaTeX_Main normal 400", /katex/],
-  ["KaTeX_Math italic 400", /mathnormal/],
-  ["KaTeX_Size1 normal 400", /delimsizing size1|small-op|delim-size1/],
-  ["KaTeX_Size2 normal 400", /delimsizing size2|large-op/],
-  ["KaTeX_Size3 normal 400", /delimsizing size3/],
-  ["KaTeX_Size4 normal 400", /delimsizing size4|delim-size4/],
+/** Part of the classes of a span that asks for one of KaTeX's other faces than Main. */
+const faces: readonly (readonly [classes: RegExp, face: string])[] = [
+  [/mathnormal/, "KaTeX_Math-Italic"],
+  [/delimsizing size1|small-op|delim-size1/, "KaTeX_Size1-Regular"],
+  [/delimsizing size2|large-op/, "KaTeX_Size2-Regular"],
+  [/delimsizing size3/, "KaTeX_Size3-Regular"],
+  [/delimsizing size4|delim-size4/, "KaTeX_Size4-Regular"],
 ];
 
-const ascii = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
+const main = "KaTeX_Main-Regular";
 
-function texOf(sources: readonly string[]): Set<string> {
-  const found = new Set<string>();
-  for (const source of sources) {
-    for (const [, tex] of source.matchAll(inline)) if (tex !== undefined) found.add(tex);
+const small = "abcdefghijklmnopqrstuvwxyz";
+
+/** What components set: letters, and the signs and words of arithmetic. */
+const outsideFormulae = [
+  ["KaTeX_Math-Italic", `${small}GHUWΣσ`],
+  [main, `${small} ()=,+−×÷·≈→√…`],
+] as const;
+
+/** What is set in each face: the others are not shipped, and no other character of these. */
+function charactersOf(html: string): ReadonlyMap<string, string> {
+  const characters = new Map<string, string>(outsideFormulae);
+  for (const [, classes = "", text = ""] of html.matchAll(/class="([^"]*)"[^>]*>([^<]+)</g)) {
+    const face = faces.find(([wanted]) => wanted.test(classes))?.[1] ?? main;
+    characters.set(face, (characters.get(face) ?? "") + text);
   }
-  return found;
+  return characters;
 }
 
 /** KaTeX lays out with style attributes, which a strict content security policy refuses; here they become classes. */
@@ -66,49 +72,80 @@ function render(tex: string): string {
   return html.replace(/<annotation.*?<\/annotation>/gs, "");
 }
 
-/** `virtual:math`: every formula of the texts, rendered while building, so that KaTeX itself is not shipped. */
-export function math(sources: readonly string[]): Plugin {
-  const classes = new Map<string, string>();
-  const rendered = Object.fromEntries(
-    [...texOf(sources)].map((tex) => [tex, extractStyles(render(tex), classes)]),
+/** KaTeX's style sheet without the faces and the classes that no formula calls for. */
+function trimmed(css: string, html: string, characters: ReadonlyMap<string, string>): string {
+  const used = new Set(
+    [...html.matchAll(/class="([^"]*)"/g)].flatMap(([, classes = ""]) => classes.split(" ")),
   );
-  const html = Object.values(rendered).join("");
-  const shipped = new Set(faces.filter(([, used]) => used.test(html)).map(([face]) => face));
-  // !important stands in for the rank of a style attribute.
-  const css = [...classes].map(([style, name]) => {
-    const declarations = style.split(";").filter(Boolean);
-    return `.katex .${name}{${declarations.map((line) => `${line}!important`).join(";")}}`;
+  const applies = (selector: string) =>
+    [...selector.matchAll(/\.([\w-]+)/g)].every(([, name = ""]) => used.has(name));
+  return css
+    .replace(/\/\*.*?\*\//gs, "")
+    .replace(/([^{}]+){([^{}]*)}/g, (rule, selectors: string, body: string) => {
+      if (selectors.trim() !== "@font-face") {
+        const kept = selectors.split(",").filter(applies);
+        return kept.length > 0 ? `${kept.join()}{${body}}` : "";
+      }
+      const [, face = ""] = /fonts\/([\w-]+)\.woff2/.exec(body) ?? [];
+      return characters.has(face) ? rule.replace(/,\s*url\([^)]*\.(woff|ttf)\)\s*format\([^)]*\)/g, "") : "";
+    });
+}
+
+/** Formulae under their keys. */
+type Tex = Readonly<Record<string, string>>;
+
+/**
+ * `virtual:math`: formulae rendered while building, so that KaTeX itself is not shipped. The group `page` is
+ * there at once; `virtual:math/<group>` adds another one to it.
+ */
+export function math({ page, ...others }: Readonly<Record<string, Tex>> & { page: Tex }): Plugin {
+  const classes = new Map<string, string>();
+  const rendered = (group: Tex) =>
+    Object.fromEntries(Object.entries(group).map(([key, tex]) => [key, extractStyles(render(tex), classes)]));
+  const first = rendered(page);
+  const groups = Object.entries(others).map(([group, tex]) => {
+    const own = Object.entries(rendered(tex)).filter(([key]) => !(key in first));
+    return [`virtual:math/${group}`, Object.fromEntries(own)] as const;
   });
+  const modules = new Map([
+    [
+      "virtual:math",
+      `import "katex/dist/katex.css"; import "virtual:math.css"; export default ${JSON.stringify(first)};`,
+    ],
+    ...groups.map(
+      ([id, own]) =>
+        [id, `import math from "virtual:math"; Object.assign(math, ${JSON.stringify(own)});`] as const,
+    ),
+    // !important stands in for the rank of a style attribute.
+    [
+      "virtual:math.css",
+      [...classes]
+        .map(([style, name]) => {
+          const declarations = style.split(";").filter(Boolean);
+          return `.katex .${name}{${declarations.map((line) => `${line}!important`).join(";")}}`;
+        })
+        .join("\n"),
+    ],
+  ]);
+  const html = [first, ...groups.map(([, own]) => own)].flatMap((table) => Object.values(table)).join("");
+  const characters = charactersOf(html);
 
   return {
     name: "softlookup-math",
     enforce: "pre",
-    resolveId: (id) => (id === "virtual:math" || id === "virtual:math.css" ? `\0${id}` : undefined),
-    load(id) {
-      if (id === "\0virtual:math") {
-        return `import "katex/dist/katex.css"; import "virtual:math.css"; export default ${JSON.stringify(rendered)};`;
-      }
-      return id === "\0virtual:math.css" ? css.join("\n") : undefined;
-    },
-    /** The fonts shrink to the characters of the formulae, and those that components set in them. */
+    resolveId: (id) => (modules.has(id) ? `\0${id}` : undefined),
+    load: (id) => modules.get(id.slice(1)),
     async generateBundle(_, bundle) {
-      const characters = html.replace(/<[^>]*>/g, "") + ascii + "Σσ′·×÷−+≈≤≥→∞√";
       for (const file of Object.values(bundle)) {
-        if (file.type !== "asset" || !/KaTeX_.*\.woff2$/.test(file.fileName)) continue;
-        file.source = await subset(Buffer.from(file.source), characters, { targetFormat: "woff2" });
+        const [face] = /KaTeX_\w+-\w+(?=-.*\.woff2$)/.exec(file.fileName) ?? [];
+        if (file.type !== "asset" || face === undefined) continue;
+        file.source = await subset(Buffer.from(file.source), characters.get(face) ?? "", {
+          targetFormat: "woff2",
+          noHinting: true,
+        });
       }
     },
-    transform(code, id) {
-      if (!id.endsWith("katex/dist/katex.css")) return undefined;
-      return code.replace(/@font-face\s*{([^}]*)}/g, (rule: string, body: string) => {
-        const value = (name: string) => new RegExp(`${name}:\\s*"?([^";]+)`).exec(body)?.[1] ?? "";
-        const face = [
-          value("font-family"),
-          value("font-style"),
-          value("font-weight").replace("normal", "400"),
-        ].join(" ");
-        return shipped.has(face) ? rule.replace(/,\s*url\([^)]*\.(woff|ttf)\)\s*format\([^)]*\)/g, "") : "";
-      });
-    },
+    transform: (code, id) =>
+      id.endsWith("katex/dist/katex.css") ? trimmed(code, html, characters) : undefined,
   };
 }

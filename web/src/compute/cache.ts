@@ -1,4 +1,5 @@
 import { cost, KVCache, masks, randomNormal, scaledDotProductAttention } from "softlookup";
+import { cacheTerms } from "../content/cache.ts";
 import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
 import type { Text } from "../content/text.ts";
@@ -122,8 +123,8 @@ function triangle(inputs: Inputs, which: "Until" | "Now", count: number): readon
   const pass = afresh(inputs, count);
   const { v } = sequence(inputs);
   const names = {
-    Until: { weights: labels.weightsUntil, output: labels.outputUntil },
-    Now: { weights: labels.weightsNow, output: labels.outputNow },
+    Until: { weights: cacheTerms.weightsUntil, output: cacheTerms.outputUntil },
+    Now: { weights: cacheTerms.weightsNow, output: cacheTerms.outputNow },
   }[which];
   const divided = weightsGrid(
     { data: pass.weights, rows: queries(count), cols: keys(count) },
@@ -155,8 +156,7 @@ function grown(before: Grid, now: Grid, kept: number): Grid {
     moved: (row) => (row < kept && !unmoved(row) ? "leak" : undefined),
     explain(row, col) {
       const explanation = now.explain(row, col);
-      const note =
-        row >= kept ? explanations.newRow : unmoved(row) ? explanations.unmoved : explanations.moved;
+      const note = row >= kept ? cacheTerms.newRow : unmoved(row) ? explanations.unmoved : explanations.moved;
       return {
         ...explanation,
         segments: [...explanation.segments, text("  "), words(note)],
@@ -214,8 +214,8 @@ function maskFigure({ position }: Inputs): Figure {
     layout: "flow",
     grids: [
       { ...triangle, cutAfter: position - 1 },
-      maskGrid("step", labels.stepMask, position, 1, "bottom-right"),
-      maskGrid("misaligned", labels.misaligned, position, 1, "top-left"),
+      maskGrid("step", cacheTerms.stepMask, position, 1, "bottom-right"),
+      maskGrid("misaligned", cacheTerms.misaligned, position, 1, "top-left"),
     ],
     start: { grid: "step", row: 0, col: position },
   };
@@ -228,7 +228,7 @@ function cachedFigure(inputs: Inputs): Figure {
   const pass = passes(
     scaledDotProductAttention.trace(rowsOf(q, position, count), rowsOf(k, 0, count), rowsOf(v, 0, count)),
   );
-  const stored = (row: number) => (row < position ? explanations.fromCache : explanations.appended);
+  const stored = (row: number) => (row < position ? cacheTerms.fromCache : cacheTerms.appended);
   const rows = queries(count).slice(position);
   const square = { data: pass.weights, rows, cols: keys(count) };
   const divided = weightsGrid(square, pass.exp, pass.rowSum);
@@ -241,7 +241,7 @@ function cachedFigure(inputs: Inputs): Figure {
   };
   const output: Grid = {
     id: "output",
-    label: labels.outputRow,
+    label: cacheTerms.outputRow,
     data: pass.output,
     rows: outputs(count).slice(position),
     cols: numerals(dim),
@@ -253,10 +253,10 @@ function cachedFigure(inputs: Inputs): Figure {
   return {
     layout: "flow",
     grids: [
-      vectorsGrid("q", labels.newQuery, q, [position, count], () => explanations.dropped),
-      { ...vectorsGrid("k", labels.cachedKeys, k, [0, count], stored), cutAfter },
+      vectorsGrid("q", cacheTerms.newQuery, q, [position, count], () => cacheTerms.dropped),
+      { ...vectorsGrid("k", cacheTerms.cachedKeys, k, [0, count], stored), cutAfter },
       { ...weights, sign: "→" },
-      { ...vectorsGrid("v", labels.cachedValues, v, [0, count], stored), cutAfter },
+      { ...vectorsGrid("v", cacheTerms.cachedValues, v, [0, count], stored), cutAfter },
       { ...output, sign: "→" },
     ],
     start: firstCell("output"),
@@ -267,10 +267,10 @@ function comparisonGrids(inputs: Inputs, chunk: number): readonly Grid[] {
   const { whole, cached, differences } = comparison(inputs, chunk);
   const rows = outputs(inputs.generated);
   return [
-    plainGrid("whole", labels.whole, whole, rows, explanations.atOnce),
-    plainGrid("through", labels.throughCache, cached, rows, explanations.fromCacheRow),
+    plainGrid("whole", cacheTerms.whole, whole, rows, cacheTerms.atOnce),
+    plainGrid("through", cacheTerms.throughCache, cached, rows, cacheTerms.fromCacheRow),
     {
-      ...plainGrid("difference", labels.difference, differences, rows, explanations.atOnce),
+      ...plainGrid("difference", labels.difference, differences, rows, cacheTerms.atOnce),
       explain(row, col) {
         const exact = at(differences, dim, row, col);
         return {
@@ -288,8 +288,8 @@ function chunksFigure(inputs: Inputs): Figure {
   return {
     layout: "flow",
     grids: [
-      maskGrid("chunkMask", labels.chunkMask, past, size, "bottom-right"),
-      maskGrid("misaligned", labels.misaligned, past, size, "top-left"),
+      maskGrid("chunkMask", cacheTerms.chunkMask, past, size, "bottom-right"),
+      maskGrid("misaligned", cacheTerms.misaligned, past, size, "top-left"),
       ...comparisonGrids(inputs, inputs.chunk),
     ],
     start: firstCell("chunkMask"),
@@ -327,10 +327,10 @@ export function cacheControls(step: string, { generated }: Inputs): readonly Con
   const position = {
     kind: "slider",
     key: "position",
-    label: ui.position,
+    label: cacheTerms.position,
     range: [1, generated - 1],
   } as const;
-  const chunk = { kind: "slider", key: "chunk", label: ui.chunk, range: [1, generated] } as const;
+  const chunk = { kind: "slider", key: "chunk", label: cacheTerms.chunk, range: [1, generated] } as const;
   const steps = (key: keyof typeof memoryChoices, label: Text) =>
     ({ kind: "steps", key, label, values: memoryChoices[key] }) as const;
   switch (step) {
@@ -347,7 +347,7 @@ export function cacheControls(step: string, { generated }: Inputs): readonly Con
       return [{ kind: "steps", key: "modelDim", label: ui.modelDim, values: modelDims }];
     case "memory":
       return [
-        steps("memoryLength", ui.tokens),
+        steps("memoryLength", cacheTerms.tokens),
         steps("memoryLayers", ui.layers),
         steps("memoryKvHeads", ui.kvHeads),
         steps("memoryHeadDim", ui.dim),
@@ -368,19 +368,19 @@ export function cachePlots(step: string, { modelDim }: Inputs): readonly Plot[] 
   return [
     {
       id: "operations",
-      title: ui.operationsByLength,
-      x: { label: ui.tokensSoFar, log: 2 },
-      y: { label: ui.operations, log: 10 },
+      title: cacheTerms.operationsByLength,
+      x: { label: cacheTerms.tokensSoFar, log: 2 },
+      y: { label: cacheTerms.operations, log: 10 },
       series: [
         {
-          name: ui.anew,
+          name: cacheTerms.anew,
           line: "dashed",
           mark: "square",
           tone: 1,
           points: points((length) => cost.operations({ length, modelDim }).total),
         },
         {
-          name: ui.withCache,
+          name: cacheTerms.withCache,
           line: "solid",
           mark: "circle",
           points: points((length) => cost.decodeOperations({ length, modelDim }).total),
@@ -392,19 +392,19 @@ export function cachePlots(step: string, { modelDim }: Inputs): readonly Plot[] 
 
 export const timesPlot = (found: readonly DecodeTime[]): Plot => ({
   id: "times",
-  title: ui.timeByLength,
-  x: { label: ui.tokensSoFar, log: 2, from: 32, to: 512 },
-  y: { label: ui.milliseconds, log: 10, from: 0.01, to: 10 },
+  title: cacheTerms.timeByLength,
+  x: { label: cacheTerms.tokensSoFar, log: 2, from: 32, to: 512 },
+  y: { label: cacheTerms.milliseconds, log: 10, from: 0.01, to: 10 },
   series: [
     {
-      name: ui.anew,
+      name: cacheTerms.anew,
       line: "dashed",
       mark: "square",
       tone: 1,
       points: found.map(({ length, anew }) => [length, anew]),
     },
     {
-      name: ui.withCache,
+      name: cacheTerms.withCache,
       line: "solid",
       mark: "circle",
       points: found.map(({ length, cached }) => [length, cached]),

@@ -381,9 +381,9 @@ export function costControls(step: string, { costDim, costTokens }: Inputs): rea
     case "calculator":
       return [length, width, heads, steps("costLayers", ui.layers), steps("costBytes", ui.bytesPerNumber)];
     case "measure":
-      return [steps("sweepDim", ui.dim), steps("sweepWindow", ui.window)];
+      return [steps("sweepDim", ui.dim), steps("sweepWindow", costTerms.window)];
     case "window":
-      return [tokens, { kind: "slider", key: "costWindow", label: ui.window, range: [1, costTokens] }];
+      return [tokens, { kind: "slider", key: "costWindow", label: costTerms.window, range: [1, costTokens] }];
     case "linear":
       return [tokens, { kind: "number", key: "costSeed", label: ui.seed, range: costRanges.costSeed }];
     default:

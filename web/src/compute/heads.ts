@@ -177,7 +177,7 @@ function weightMatrix(
     explain(row, col) {
       const exact = at(data, headsDim, row, col);
       return {
-        segments: [words(explanations.drawnWeight), text(" "), number(exact, names.role)],
+        segments: [words(headsTerms.drawnWeight), text(" "), number(exact, names.role)],
         exact,
         lights: [],
       };
@@ -221,7 +221,7 @@ function headGrids(
   const width = widthOf(inputs);
   return indices(inputs.headsCount).map((head) => ({
     id: `${id}${String(head)}`,
-    label: labels.headNumber,
+    label: headsTerms.headNumber,
     labelValues: { h: head },
     data: block(data, inputs.headsLength * width, head),
     cols: numerals(width),
@@ -246,7 +246,7 @@ function splitFigure(inputs: Inputs): Figure {
         segments: [
           number(exact, "query"),
           text("  "),
-          words(explanations.goesToHead, { h: head, j: col - head * width }),
+          words(headsTerms.goesToHead, { h: head, j: col - head * width }),
         ],
         exact,
         lights: [{ grid: `head${String(head)}`, row, col: col - head * width }],
@@ -291,7 +291,7 @@ function attendFigure(inputs: Inputs): Figure {
         block(pass.rowSum, headsLength, head),
       ),
       id: `weights${String(head)}`,
-      label: labels.headNumber,
+      label: headsTerms.headNumber,
       labelValues: { h: head },
     })),
     start: firstCell("weights0"),
@@ -377,7 +377,7 @@ function mixFigure(inputs: Inputs): Figure {
   const cols = numerals(inputs.headsDim);
   const weight = weightMatrix(
     inputs,
-    { id: "weight", label: labels.wo, role: "plain" },
+    { id: "weight", label: headsTerms.wo, role: "plain" },
     matrices.output,
     cols,
   );
@@ -446,7 +446,7 @@ function silenceFigure(inputs: Inputs): Figure {
       {
         ...layout,
         id: `${id}Silent`,
-        label: labels.headSilent,
+        label: headsTerms.headSilent,
         labelValues: { h: headsSilent },
         data: after[pass],
         sign: "→",
@@ -461,10 +461,10 @@ function silenceFigure(inputs: Inputs): Figure {
   return {
     layout: "pairs",
     grids: [
-      ...compared("merged", labels.withoutMix, mergedGrid(inputs, before.merged), "merged"),
+      ...compared("merged", headsTerms.withoutMix, mergedGrid(inputs, before.merged), "merged"),
       ...compared(
         "output",
-        labels.withMix,
+        headsTerms.withMix,
         outputGrid(inputs, { id: "", label: labels.output }, before.output),
         "output",
       ),
@@ -500,8 +500,8 @@ function loopFigure(inputs: Inputs): Figure {
   return {
     layout: "flow",
     grids: [
-      shown("large", labels.threeLarge, large),
-      { ...shown("small", labels.manySmall, small), sign: "−" },
+      shown("large", headsTerms.threeLarge, large),
+      { ...shown("small", headsTerms.manySmall, small), sign: "−" },
       { ...shown("difference", labels.difference, apart), sign: "=" },
     ],
     start: firstCell("difference"),
@@ -520,7 +520,7 @@ function viewFigure(inputs: Inputs): Figure {
     i: Math.floor(place / width) % headsLength,
   });
   const wrong: Grid = {
-    ...wide(inputs, { id: "wrong", label: labels.viewAlone }, heads),
+    ...wide(inputs, { id: "wrong", label: headsTerms.viewAlone }, heads),
     rows: outputs(headsLength),
     moved: (row, col) =>
       Object.is(at(heads, headsDim, row, col), at(right, headsDim, row, col)) ? undefined : "wrong",
@@ -531,9 +531,9 @@ function viewFigure(inputs: Inputs): Figure {
         segments: [
           number(exact),
           text("  "),
-          words(explanations.comesFrom, origin(row * headsDim + col)),
+          words(headsTerms.comesFrom, origin(row * headsDim + col)),
           text("  "),
-          words(explanations.belongsHere, belongs),
+          words(headsTerms.belongsHere, belongs),
           text(" "),
           number(at(right, headsDim, row, col)),
         ],
@@ -551,7 +551,7 @@ function viewFigure(inputs: Inputs): Figure {
   );
   return {
     layout: "flow",
-    grids: [...separate, { ...mergedGrid(inputs, right), label: labels.swapped, sign: "→" }, wrong],
+    grids: [...separate, { ...mergedGrid(inputs, right), label: headsTerms.swapped, sign: "→" }, wrong],
     start: firstCell("wrong"),
   };
 }
@@ -635,7 +635,7 @@ function parametersListing({ shapeDim, shapeHeads }: Inputs): Listing {
       labels.wq,
       labels.wk,
       labels.wv,
-      labels.wo,
+      headsTerms.wo,
       headsTerms.total,
       headsTerms.counted,
     ],
@@ -695,7 +695,7 @@ export function headsControls(step: string, inputs: Inputs): readonly Control[] 
               {
                 kind: "slider",
                 key: "headsSilent",
-                label: ui.silent,
+                label: headsTerms.silent,
                 range: [0, inputs.headsCount - 1],
               } as const,
             ]

@@ -1,8 +1,12 @@
 import { type CausalityReport, faultyAttention, scaledDotProductAttention, type Tensor } from "softlookup";
 import { explanations } from "../content/explanations.ts";
+import { faults } from "../content/faults.ts";
 import { labels } from "../content/labels.ts";
-import { withEdit } from "../state/fields/leak.ts";
+import { candidates, leakTerms } from "../content/leak.ts";
+import { ui } from "../content/ui.ts";
+import { leakRanges, withEdit } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
+import { type Control, seedControl } from "./controls.ts";
 import { equals, given, number, symbol, text, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, numerals, passes, symbols } from "./figure.ts";
 import { expGrid, keys, outputExplanation, outputs, queries, rowSumGrid, weightsGrid } from "./passes.ts";
@@ -19,7 +23,7 @@ function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change):
   const name = future ? "x′" : "x";
   return {
     id: which,
-    label: future ? labels.replaced : labels.tokens,
+    label: future ? leakTerms.replaced : labels.tokens,
     data,
     rows: symbols(name, length),
     cols: numerals(dim),
@@ -37,7 +41,7 @@ function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change):
     },
     explain(row, col) {
       const exact = at(stored, dim, row, col);
-      const note = row <= cut ? explanations.kept : explanations.swapped;
+      const note = row <= cut ? leakTerms.kept : leakTerms.swapped;
       return {
         segments: given(
           symbol(name, `${String(row)},${String(col)}`),
@@ -53,8 +57,8 @@ function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change):
 }
 
 const runs = {
-  Before: { weights: labels.weightsBefore, output: labels.outputBefore },
-  After: { weights: labels.weightsAfter, output: labels.outputAfter },
+  Before: { weights: leakTerms.weightsBefore, output: leakTerms.outputBefore },
+  After: { weights: leakTerms.weightsAfter, output: leakTerms.outputAfter },
 } as const;
 
 type Examined = "causal" | "no-mask" | "mask-after-softmax";
@@ -137,7 +141,7 @@ function compared(before: Grid, after: Grid, cut: number): Grid {
       const explanation = after.explain(row, col);
       const move = moved(row, col);
       const was = [words(explanations.was), text(" "), number(at(before.data, cols, row, col)), text("  ")];
-      const verdict = { leak: explanations.leaked, moved: explanations.moved };
+      const verdict = { leak: leakTerms.leaked, moved: explanations.moved };
       return {
         ...explanation,
         segments: [
@@ -168,7 +172,7 @@ export function influenceFigure({ length, influence }: CausalityReport): Figure 
   const reached = (row: number, col: number) => at(influence.data, length, row, col) !== 0;
   const grid: Grid = {
     id: "influence",
-    label: labels.influence,
+    label: leakTerms.influence,
     data: influence.data,
     rows: symbols("x", length),
     cols: outputs(length),
@@ -177,9 +181,9 @@ export function influenceFigure({ length, influence }: CausalityReport): Figure 
     moved: (row, col) => (reached(row, col) && col < row ? "leak" : undefined),
     explain(row, col) {
       const values = { i: col, j: row };
-      if (!reached(row, col)) return { segments: [words(explanations.influenceNone, values)], lights: [] };
+      if (!reached(row, col)) return { segments: [words(leakTerms.influenceNone, values)], lights: [] };
       const exact = at(influence.data, length, row, col);
-      const note = col < row ? explanations.influenceLeak : explanations.influenceFair;
+      const note = col < row ? leakTerms.influenceLeak : leakTerms.influenceFair;
       return { segments: [words(note, values), text(" "), number(exact)], exact, lights: [] };
     },
   };
@@ -206,4 +210,27 @@ export function leakFigure(step: string, inputs: Inputs, change: Change): Figure
     default:
       return undefined;
   }
+}
+
+/** The settings of a step. */
+export function leakControls(step: string, { length }: Inputs): readonly Control[] {
+  const usesCut = ["replace", "causal", "no-mask", "after-softmax"].includes(step);
+  return [
+    { kind: "slider", key: "length", label: ui.length, range: leakRanges.length },
+    { kind: "slider", key: "dim", label: ui.dim, range: leakRanges.dim },
+    ...(usesCut
+      ? [{ kind: "slider", key: "cut", label: leakTerms.cut, range: [0, length - 2] } as const]
+      : []),
+    seedControl,
+    ...(step === "others"
+      ? [
+          {
+            kind: "choice",
+            key: "fault",
+            label: leakTerms.fault,
+            options: faults.map((name) => [name, candidates[name].name] as const),
+          } as const,
+        ]
+      : []),
+  ];
 }

@@ -1,6 +1,7 @@
 import { additiveAttention, masks, scaledDotProductAttention } from "softlookup";
 import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
+import { lookupTerms } from "../content/lookup.ts";
 import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
 import { temperatures } from "../state/fields/lookup.ts";
@@ -37,12 +38,12 @@ function inputGrids(inputs: Inputs, change: Change) {
   const cols = numerals(dim);
   return {
     query: typedGrid("query", inputs, change, {
-      label: labels.query,
+      label: lookupTerms.query,
       rows: [{ name: "q", role: "query" }],
       cols,
       role: "query",
       name: "q",
-      note: explanations.lookupQuery,
+      note: lookupTerms.lookupQuery,
     }),
     keys: typedGrid("keys", inputs, change, {
       label: labels.k,
@@ -114,7 +115,7 @@ function answerGrid(weights: Grid, v: ArrayLike<number>, output: ArrayLike<numbe
   const explain = outputExplanation(row, values(v), output, dim, { weights: "", values: "values" });
   return {
     id: "answer",
-    label: labels.answer,
+    label: lookupTerms.answer,
     data: output,
     rows: answerRow,
     cols: numerals(dim),
@@ -129,7 +130,7 @@ function answerGrid(weights: Grid, v: ArrayLike<number>, output: ArrayLike<numbe
 
 function scoresColumn(inputs: Inputs, scores: ArrayLike<number>): Grid {
   const [q, k] = [values(inputs.query), values(inputs.keys)];
-  return column({ id: "scores", label: labels.entryScores, name: "s" }, scores, (entry, exact) => ({
+  return column({ id: "scores", label: lookupTerms.entryScores, name: "s" }, scores, (entry, exact) => ({
     segments: [
       symbol("q", "", "query"),
       text(" · "),
@@ -170,10 +171,8 @@ function hardFigure(inputs: Inputs, change: Change): Figure {
   const grids = inputGrids(inputs, change);
   const pass = lookHard(inputs.query, inputs);
   const weights = asWeights(
-    column({ id: "weights", label: labels.entryWeights, name: "w" }, pass.weights, (_, exact) => ({
-      segments: [
-        words(exact === 1 ? explanations.best : exact === 0 ? explanations.beaten : explanations.tied),
-      ],
+    column({ id: "weights", label: lookupTerms.entryWeights, name: "w" }, pass.weights, (_, exact) => ({
+      segments: [words(exact === 1 ? lookupTerms.best : exact === 0 ? lookupTerms.beaten : lookupTerms.tied)],
       lights: [{ grid: "scores" }],
     })),
   );
@@ -195,7 +194,7 @@ function softFigure(inputs: Inputs, change: Change): Figure {
   const grids = inputGrids(inputs, change);
   const pass = lookSoft(inputs.query, inputs);
   const tempered = column(
-    { id: "tempered", label: labels.tempered, name: "s" },
+    { id: "tempered", label: lookupTerms.tempered, name: "s" },
     pass.scaled,
     (entry, exact) => ({
       segments: [
@@ -208,7 +207,7 @@ function softFigure(inputs: Inputs, change: Change): Figure {
     }),
   );
   const weights = weightColumn(
-    { id: "weights", label: labels.entryWeights, name: "w" },
+    { id: "weights", label: lookupTerms.entryWeights, name: "w" },
     pass,
     pass.scaled,
     "tempered",
@@ -236,10 +235,10 @@ const parameters = (inputs: Inputs) => ({
 });
 
 const parameterNames = {
-  addW: { name: "W", label: labels.addW },
-  addU: { name: "U", label: labels.addU },
-  addB: { name: "b", label: labels.addB },
-  addV: { name: "v", label: labels.addV },
+  addW: { name: "W", label: lookupTerms.addW },
+  addU: { name: "U", label: lookupTerms.addU },
+  addB: { name: "b", label: lookupTerms.addB },
+  addV: { name: "v", label: lookupTerms.addV },
 } as const;
 
 function parameterGrid(key: keyof typeof parameterNames, inputs: Inputs, change: Change): Grid {
@@ -321,7 +320,7 @@ function additiveFigure(step: string, inputs: Inputs, change: Change): Figure {
   const moved = projection(
     {
       id: "addQuery",
-      label: labels.addQuery,
+      label: lookupTerms.addQuery,
       rows: [{ name: "q", role: "query" }],
       source: "query",
       matrix: "addW",
@@ -333,7 +332,7 @@ function additiveFigure(step: string, inputs: Inputs, change: Change): Figure {
     inputs.addB,
   );
   const keyed = projection(
-    { id: "addKey", label: labels.addKey, rows: entryRows, source: "keys", matrix: "addU" },
+    { id: "addKey", label: lookupTerms.addKey, rows: entryRows, source: "keys", matrix: "addU" },
     pass.key,
     inputs.keys,
     inputs.addU,
@@ -358,7 +357,7 @@ function additiveFigure(step: string, inputs: Inputs, change: Change): Figure {
 
   const v = values(inputs.addV);
   const scores = column(
-    { id: "addScores", label: labels.addScores, name: "s" },
+    { id: "addScores", label: lookupTerms.addScores, name: "s" },
     pass.scores,
     (entry, exact) => ({
       segments: [
@@ -373,14 +372,14 @@ function additiveFigure(step: string, inputs: Inputs, change: Change): Figure {
     }),
   );
   const weights = weightColumn(
-    { id: "addWeights", label: labels.addWeights, name: "w" },
+    { id: "addWeights", label: lookupTerms.addWeights, name: "w" },
     pass,
     pass.scores,
     "addScores",
   );
   const dot = look(inputs.query, inputs, { scale: 1 });
   const dotWeights = weightColumn(
-    { id: "dotWeights", label: labels.dotWeights, name: "w" },
+    { id: "dotWeights", label: lookupTerms.dotWeights, name: "w" },
     dot,
     dot.scores,
     "scores",
@@ -407,20 +406,20 @@ const target = ["我", "爱", "自然", "语言", "处理"].map((name): Symbol =
 
 function translationFigure(step: string, inputs: Inputs, change: Change): Figure {
   const encoder = typedGrid("encoder", inputs, change, {
-    label: labels.encoder,
+    label: lookupTerms.encoder,
     rows: source,
     cols: numerals(dim),
     role: "key",
     name: "h",
-    note: explanations.encoderNote,
+    note: lookupTerms.encoderNote,
   });
   const decoder = typedGrid("decoder", inputs, change, {
-    label: labels.decoder,
+    label: lookupTerms.decoder,
     rows: target.map((word) => ({ ...word, role: "query" })),
     cols: numerals(dim),
     role: "query",
     name: "s",
-    note: explanations.decoderNote,
+    note: lookupTerms.decoderNote,
   });
   const contexts: Omit<Grid, "label" | "data" | "explain"> = {
     id: "contexts",
@@ -435,14 +434,14 @@ function translationFigure(step: string, inputs: Inputs, change: Change): Figure
     const stored = values(inputs.encoder.slice(last * dim));
     const fixed: Grid = {
       ...contexts,
-      label: labels.fixedContexts,
+      label: lookupTerms.fixedContexts,
       data: target.flatMap(() => [...stored]),
       explain: (_, col) => ({
         segments: given(
           symbol("h", `${String(last)},${String(col)}`),
           stored[col] ?? NaN,
           "plain",
-          words(explanations.lastOutput),
+          words(lookupTerms.lastOutput),
         ),
         exact: stored[col] ?? NaN,
         lights: [{ grid: "encoder", row: last, col }],
@@ -463,7 +462,7 @@ function translationFigure(step: string, inputs: Inputs, change: Change): Figure
   const weights = weightsGrid(square, pass.exp, pass.rowSum);
   const blended: Grid = {
     ...contexts,
-    label: labels.contexts,
+    label: lookupTerms.contexts,
     data: pass.output,
     explain: outputExplanation(square, values(inputs.encoder), pass.output, dim, {
       weights: "weights",
@@ -527,33 +526,37 @@ function oneTokenFigure(inputs: Inputs, change: Change): Figure {
   const hidden = (row: number) => seen[row] === 0;
   const [storedQ, storedK] = [values(q), values(inputs.k)];
   const scores: Grid = {
-    ...column({ id: "scores", label: labels.entryScaled, name: "s", rows }, pass.masked, (entry, exact) => ({
-      segments: hidden(entry)
-        ? [
-            number(pass.scaled[entry] ?? NaN),
-            text(" + "),
-            number(-Infinity, "plain", true),
-            ...equals(exact),
-            text("  "),
-            words(explanations.unseen),
-          ]
-        : [
-            text("("),
-            ...products(storedQ, storedK, entry),
-            text(") ÷ "),
-            words(explanations.root),
-            ...equals(exact),
-          ],
-      lights: [
-        { grid: "q", row: asker },
-        { grid: "k", row: entry },
-      ],
-    })),
+    ...column(
+      { id: "scores", label: lookupTerms.entryScaled, name: "s", rows },
+      pass.masked,
+      (entry, exact) => ({
+        segments: hidden(entry)
+          ? [
+              number(pass.scaled[entry] ?? NaN),
+              text(" + "),
+              number(-Infinity, "plain", true),
+              ...equals(exact),
+              text("  "),
+              words(lookupTerms.unseen),
+            ]
+          : [
+              text("("),
+              ...products(storedQ, storedK, entry),
+              text(") ÷ "),
+              words(explanations.root),
+              ...equals(exact),
+            ],
+        lights: [
+          { grid: "q", row: asker },
+          { grid: "k", row: entry },
+        ],
+      }),
+    ),
     hidden,
   };
   const weights: Grid = {
     ...weightColumn(
-      { id: "weights", label: labels.entryWeights, name: "w", rows },
+      { id: "weights", label: lookupTerms.entryWeights, name: "w", rows },
       pass,
       pass.masked,
       "scores",
@@ -596,7 +599,7 @@ export function lookupFigure(step: string, inputs: Inputs, change: Change): Figu
 
 export function lookupControls(step: string): readonly Control[] {
   return ["soft", "temperature", "nudge"].includes(step)
-    ? [{ kind: "steps", key: "temperature", label: ui.temperature, values: temperatures }]
+    ? [{ kind: "steps", key: "temperature", label: lookupTerms.temperature, values: temperatures }]
     : [];
 }
 
@@ -616,13 +619,13 @@ export function lookupPlots(step: string, inputs: Inputs): readonly Plot[] {
     return [
       {
         id: "temperature",
-        title: ui.weightsByTemperature,
-        x: { label: ui.temperature, log: 10 },
+        title: lookupTerms.weightsByTemperature,
+        x: { label: lookupTerms.temperature, log: 10 },
         y: { label: ui.weight, from: 0, to: 1 },
         here: inputs.temperature,
         series: looks.map((look, entry) => ({
           ...look,
-          name: ui.weightOf,
+          name: lookupTerms.weightOf,
           values: { j: entry },
           points: temperatures.map((temperature, index) => [temperature, weights[index]?.[entry] ?? NaN]),
         })),
@@ -637,19 +640,19 @@ export function lookupPlots(step: string, inputs: Inputs): readonly Plot[] {
   return [
     {
       id: "nudge",
-      title: ui.answerByQuery,
-      x: { label: ui.firstOfQuery },
-      y: { label: ui.firstOfAnswer },
+      title: lookupTerms.answerByQuery,
+      x: { label: lookupTerms.firstOfQuery },
+      y: { label: lookupTerms.firstOfAnswer },
       series: [
         {
-          name: ui.hardLookup,
+          name: lookupTerms.hardLookup,
           line: "dashed",
           stepped: true,
           tone: 1,
           points: first(lookHard(queries, inputs).output),
         },
-        { name: ui.softLookup, line: "solid", points: first(lookSoft(queries, inputs).output) },
-        { name: ui.yourQuery, mark: "circle", points: [[inputs.query[0] ?? 0, here]] },
+        { name: lookupTerms.softLookup, line: "solid", points: first(lookSoft(queries, inputs).output) },
+        { name: lookupTerms.yourQuery, mark: "circle", points: [[inputs.query[0] ?? 0, here]] },
       ],
     },
   ];

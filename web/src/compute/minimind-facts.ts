@@ -10,7 +10,7 @@ import {
   type GroupedQueryStep,
   type Tensor,
 } from "softlookup";
-import { minimindTerms } from "../content/minimind.ts";
+import { minimindLabels, minimindTerms } from "../content/minimind.ts";
 import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
 import { headCounts } from "../state/fields/heads.ts";
@@ -220,23 +220,44 @@ export function minimindControls(step: string, inputs: Inputs): readonly Control
       ? [{ kind: "slider", key: "mmBatch", label: ui.batch, range: minimindRanges.mmBatch } as const]
       : []),
     { kind: "slider", key: "mmLength", label: ui.length, range: minimindRanges.mmLength },
-    { kind: "steps", key: "mmHidden", label: ui.hiddenSize, values: hiddenSizes },
-    { kind: "steps", key: "mmHeads", label: ui.queryHeads, values: queryHeadCounts(mmHidden) },
+    { kind: "steps", key: "mmHidden", label: minimindLabels.hiddenSize, values: hiddenSizes },
+    { kind: "steps", key: "mmHeads", label: minimindLabels.queryHeads, values: queryHeadCounts(mmHidden) },
     { kind: "steps", key: "mmKvHeads", label: ui.kvHeads, values: headCounts(mmHeads) },
     ...(["x", "project", "home", "branches", "variables", "labs"].includes(step)
       ? []
-      : [{ kind: "slider", key: "mmHead", label: ui.shownHead, range: [0, mmHeads - 1] } as const]),
+      : [
+          {
+            kind: "slider",
+            key: "mmHead",
+            label: minimindLabels.shownHead,
+            range: [0, mmHeads - 1],
+          } as const,
+        ]),
     ...(step === "cache"
-      ? [{ kind: "slider", key: "mmPast", label: ui.past, range: [1, mmLength - 1] } as const]
+      ? [{ kind: "slider", key: "mmPast", label: minimindLabels.past, range: [1, mmLength - 1] } as const]
       : []),
     ...(step === "pairings" || step === "distance"
-      ? [{ kind: "slider", key: "mmPosition", label: ui.ropePosition, range: [0, mmLength - 1] } as const]
+      ? [
+          {
+            kind: "slider",
+            key: "mmPosition",
+            label: minimindLabels.ropePosition,
+            range: [0, mmLength - 1],
+          } as const,
+        ]
       : []),
     ...(step === "distance"
-      ? [{ kind: "number", key: "mmStart", label: ui.start, range: minimindRanges.mmStart } as const]
+      ? [
+          {
+            kind: "number",
+            key: "mmStart",
+            label: minimindLabels.start,
+            range: minimindRanges.mmStart,
+          } as const,
+        ]
       : []),
     ...(ropeSteps.includes(step)
-      ? [{ kind: "steps", key: "mmTheta", label: ui.theta, values: thetas } as const]
+      ? [{ kind: "steps", key: "mmTheta", label: minimindLabels.theta, values: thetas } as const]
       : []),
     {
       kind: "number",

@@ -1,6 +1,7 @@
 import { repeatKv, rope, ropeTable, scaledDotProductAttention, type Tensor } from "softlookup";
 import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
+import { minimindLabels } from "../content/minimind.ts";
 import type { Text } from "../content/text.ts";
 import { withEdit } from "../state/fields/leak.ts";
 import { isTyped } from "../state/fields/minimind.ts";
@@ -67,9 +68,27 @@ const rows = { query: queries, key: keys, value: (count: number) => symbols("v",
 type Kind = keyof typeof rows;
 
 const projections = {
-  query: { pass: "q_proj", weight: "q_proj.weight", label: labels.qProj, heads: "mmHeads", letter: "H" },
-  key: { pass: "k_proj", weight: "k_proj.weight", label: labels.kProj, heads: "mmKvHeads", letter: "G" },
-  value: { pass: "v_proj", weight: "v_proj.weight", label: labels.vProj, heads: "mmKvHeads", letter: "G" },
+  query: {
+    pass: "q_proj",
+    weight: "q_proj.weight",
+    label: minimindLabels.qProj,
+    heads: "mmHeads",
+    letter: "H",
+  },
+  key: {
+    pass: "k_proj",
+    weight: "k_proj.weight",
+    label: minimindLabels.kProj,
+    heads: "mmKvHeads",
+    letter: "G",
+  },
+  value: {
+    pass: "v_proj",
+    weight: "v_proj.weight",
+    label: minimindLabels.vProj,
+    heads: "mmKvHeads",
+    letter: "G",
+  },
 } as const;
 const kinds = Object.keys(projections) as Kind[];
 
@@ -82,7 +101,13 @@ function xGrid(inputs: Inputs, change?: Change): Grid {
   const data = [...inputOf(inputs).data.subarray(0, mmLength * mmHidden)];
   return {
     ...grid(
-      { id: "x", label: labels.xHidden, data, rows: symbols("x", mmLength), cols: numerals(mmHidden) },
+      {
+        id: "x",
+        label: minimindLabels.xHidden,
+        data,
+        rows: symbols("x", mmLength),
+        cols: numerals(mmHidden),
+      },
       (row, col) => {
         const exact = Math.fround(at(data, mmHidden, row, col));
         return {
@@ -160,7 +185,11 @@ const shownHead = (kind: Kind, { mmHead }: Inputs, { kvHead }: Walk) => ({
 function viewFigure(inputs: Inputs): Figure {
   const run = walk(inputs);
   const { headDim } = run;
-  const shown = { query: ["xq", labels.xq], key: ["xk", labels.xk], value: ["xv", labels.xv] } as const;
+  const shown = {
+    query: ["xq", minimindLabels.xq],
+    key: ["xk", minimindLabels.xk],
+    value: ["xv", minimindLabels.xv],
+  } as const;
   return {
     layout: "pairs",
     grids: kinds.flatMap((kind) => {
@@ -197,12 +226,24 @@ function viewFigure(inputs: Inputs): Figure {
 }
 
 const normed = {
-  query: { before: "xq", id: "q_norm", from: labels.xq, label: labels.qNorm, weight: "q_norm.weight" },
-  key: { before: "xk", id: "k_norm", from: labels.xk, label: labels.kNorm, weight: "k_norm.weight" },
+  query: {
+    before: "xq",
+    id: "q_norm",
+    from: minimindLabels.xq,
+    label: minimindLabels.qNorm,
+    weight: "q_norm.weight",
+  },
+  key: {
+    before: "xk",
+    id: "k_norm",
+    from: minimindLabels.xk,
+    label: minimindLabels.kNorm,
+    weight: "k_norm.weight",
+  },
 } as const;
 const turned = {
-  query: { id: "q_rope", label: labels.qRope },
-  key: { id: "k_rope", label: labels.kRope },
+  query: { id: "q_rope", label: minimindLabels.qRope },
+  key: { id: "k_rope", label: minimindLabels.kRope },
 } as const;
 
 /** One head after the norm. */
@@ -260,7 +301,7 @@ function headGrid(kind: Kind, id: "xq" | "xk" | "xv", label: Text, inputs: Input
       data,
       headDim,
       kind,
-      kind === "value" ? explanations.notTurned : explanations.projectedNumber,
+      kind === "value" ? minimindLabels.notTurned : minimindLabels.projectedNumber,
       () => [],
     ),
   );
@@ -334,7 +375,7 @@ function ropeFigure(inputs: Inputs): Figure {
   });
   return {
     layout: "pairs",
-    grids: [...pairs, headGrid("value", "xv", labels.xvUnturned, inputs, run)],
+    grids: [...pairs, headGrid("value", "xv", minimindLabels.xvUnturned, inputs, run)],
     start: { grid: "q_rope", row: 1, col: 0 },
   };
 }
@@ -368,11 +409,11 @@ function pairingsFigure(inputs: Inputs): Figure {
     layout: "stack",
     grids: [
       grid(
-        { id: "before", label: labels.beforeTurn, data: before, ...names },
-        handedOn(before, headDim, "query", explanations.projectedNumber, () => []),
+        { id: "before", label: minimindLabels.beforeTurn, data: before, ...names },
+        handedOn(before, headDim, "query", minimindLabels.projectedNumber, () => []),
       ),
-      after("half", labels.halfSplit, half),
-      after("interleaved", labels.interleaved, interleaved),
+      after("half", minimindLabels.halfSplit, half),
+      after("interleaved", minimindLabels.interleaved, interleaved),
     ],
     start: firstCell("half"),
   };
@@ -403,7 +444,7 @@ function distanceFigure(inputs: Inputs): Figure {
   const scores = (id: string, label: Text, data: Float32Array, first: number): Grid =>
     grid({ id, label, data, rows: at0("q", "query", first), cols: at0("k", "key", first) }, (row, col) => ({
       segments: [
-        words(explanations.distance, { i: first + row, j: first + col }),
+        words(minimindLabels.distance, { i: first + row, j: first + col }),
         text(" "),
         number(at(data, mmLength, row, col)),
       ],
@@ -413,8 +454,8 @@ function distanceFigure(inputs: Inputs): Figure {
   return {
     layout: "flow",
     grids: [
-      scores("near", labels.fromZero, near, 0),
-      { ...scores("far", labels.fromStart, far, mmStart), labelValues: { s: mmStart }, sign: "−" },
+      scores("near", minimindLabels.fromZero, near, 0),
+      { ...scores("far", minimindLabels.fromStart, far, mmStart), labelValues: { s: mmStart }, sign: "−" },
       {
         ...differenceGrid(far, near, mmLength, ["far", "near"], keys(mmLength), queries(mmLength)),
         sign: "=",
@@ -456,7 +497,9 @@ function cacheFigure(inputs: Inputs): Figure {
   const outputsOf = (id: string, label: Text, data: ArrayLike<number>, other: string): Grid =>
     grid(
       { id, label, data, rows: lines, cols: numerals(mmHidden) },
-      handedOn(data, mmHidden, "plain", explanations.outputNumber, (row, col) => [{ grid: other, row, col }]),
+      handedOn(data, mmHidden, "plain", minimindLabels.outputNumber, (row, col) => [
+        { grid: other, row, col },
+      ]),
     );
   const past = (kind: "key" | "value", id: "past_k" | "past_v", label: Text): Grid => {
     const data = headOf(pass[id], mmLength, mmKvHeads, headDim, kvHead);
@@ -475,7 +518,7 @@ function cacheFigure(inputs: Inputs): Figure {
           segments: [
             number(at(data, headDim, row, col), kind),
             text("  "),
-            words(row < mmPast ? explanations.pastToken : explanations.newInCall, { i: row }),
+            words(row < mmPast ? minimindLabels.pastToken : minimindLabels.newInCall, { i: row }),
           ],
           exact: at(data, headDim, row, col),
           lights: [],
@@ -489,10 +532,10 @@ function cacheFigure(inputs: Inputs): Figure {
   return {
     layout: "flow",
     grids: [
-      past("key", "past_k", labels.pastK),
-      past("value", "past_v", labels.pastV),
-      outputsOf("cached", labels.outputCached, cached, "once"),
-      { ...outputsOf("once", labels.outputOnce, once, "cached"), sign: "−" },
+      past("key", "past_k", minimindLabels.pastK),
+      past("value", "past_v", minimindLabels.pastV),
+      outputsOf("cached", minimindLabels.outputCached, cached, "once"),
+      { ...outputsOf("once", minimindLabels.outputOnce, once, "cached"), sign: "−" },
       { ...differenceGrid(cached, once, mmHidden, ["cached", "once"], numerals(mmHidden), lines), sign: "=" },
     ],
     start: { grid: "past_k", row: 0, col: 0 },
@@ -534,7 +577,7 @@ function repeatFigure(inputs: Inputs): Figure {
         segments: [
           number(at(data, headDim, row, col)),
           text("  "),
-          words(explanations.readsHead, { h: mmHead, g: map[mmHead] ?? NaN }),
+          words(minimindLabels.readsHead, { h: mmHead, g: map[mmHead] ?? NaN }),
         ],
         exact: at(data, headDim, row, col),
         lights: [{ grid: other, row, col }],
@@ -543,9 +586,9 @@ function repeatFigure(inputs: Inputs): Figure {
   return {
     layout: "flow",
     grids: [
-      shown("right", labels.headRight, right, maps.right, "tiled"),
+      shown("right", minimindLabels.headRight, right, maps.right, "tiled"),
       {
-        ...shown("tiled", labels.headTiled, tiled, maps.tiled, "right"),
+        ...shown("tiled", minimindLabels.headTiled, tiled, maps.tiled, "right"),
         moved: (row, col) =>
           Object.is(at(right, headDim, row, col), at(tiled, headDim, row, col)) ? undefined : "wrong",
       },
@@ -566,7 +609,7 @@ function squares(inputs: Inputs) {
   const head = { h: mmHead };
 
   const scores: Grid = grid(
-    { id: "scores", label: labels.scaledHead, labelValues: head, ...under(square("scores")) },
+    { id: "scores", label: minimindLabels.scaledHead, labelValues: head, ...under(square("scores")) },
     (query, key) => {
       const exact = at(square("scores"), mmLength, query, key);
       return {
@@ -584,7 +627,7 @@ function squares(inputs: Inputs) {
   const masked: Grid = {
     ...grid({ id: "masked", label: labels.masked, ...under(square("masked")) }, (query, key) => {
       const exact = at(square("masked"), mmLength, query, key);
-      const reason = key > query ? explanations.inFuture : explanations.paddedKey;
+      const reason = key > query ? minimindLabels.inFuture : explanations.paddedKey;
       return {
         segments: [
           number(at(square("scores"), mmLength, query, key)),
@@ -612,7 +655,7 @@ function scoresFigure(inputs: Inputs): Figure {
   const q = headOf(run.pass.q_rope, mmLength, mmHeads, headDim, mmHead);
   const k = headOf(run.pass.k_rope, mmLength, mmKvHeads, headDim, kvHead);
   const qk = grid(
-    { id: "qk", label: labels.qkHead, labelValues: { h: mmHead }, ...under(square("qk")) },
+    { id: "qk", label: minimindLabels.qkHead, labelValues: { h: mmHead }, ...under(square("qk")) },
     (row, col) => {
       const exact = at(square("qk"), mmLength, row, col);
       const pairs = indices(headDim).map(
@@ -634,7 +677,7 @@ function maskFigure(inputs: Inputs, change: Change): Figure {
   const real = (key: number) => mmKeep[key] === true;
   const keep: Grid = {
     id: "keep",
-    label: labels.attentionMask,
+    label: minimindLabels.attentionMask,
     data: indices(mmLength).map((key) => (real(key) ? 1 : 0)),
     rows: [{ name: "q", index: "i", role: "query" }],
     cols: keys(mmLength),
@@ -691,19 +734,19 @@ function valuesFigure(inputs: Inputs): Figure {
       grid(
         {
           id: "values",
-          label: labels.xvRepeated,
+          label: minimindLabels.xvRepeated,
           labelValues: { h: mmHead },
           data: values,
           rows: rows.value(mmLength),
           cols: numerals(headDim),
           role: "value",
         },
-        handedOn(values, headDim, "value", explanations.repeatedNumber, () => []),
+        handedOn(values, headDim, "value", minimindLabels.repeatedNumber, () => []),
       ),
       grid(
         {
           id: "head_out",
-          label: labels.headOut,
+          label: minimindLabels.headOut,
           labelValues: { h: mmHead },
           data: out,
           rows: outputs(mmLength),
@@ -750,7 +793,7 @@ function homeFigure(inputs: Inputs): Figure {
         ...grid(
           {
             id: "output",
-            label: labels.oProj,
+            label: minimindLabels.oProj,
             data: output,
             rows: outputs(mmLength),
             cols: numerals(mmHidden),
@@ -790,13 +833,15 @@ function branchesFigure(inputs: Inputs): Figure {
   const shown = (id: string, label: Text, data: Float32Array, other: string) =>
     grid(
       { id, label, data, rows: outputs(mmLength), cols: numerals(mmHidden) },
-      handedOn(data, mmHidden, "plain", explanations.outputNumber, (row, col) => [{ grid: other, row, col }]),
+      handedOn(data, mmHidden, "plain", minimindLabels.outputNumber, (row, col) => [
+        { grid: other, row, col },
+      ]),
     );
   return {
     layout: "flow",
     grids: [
-      shown("fast", labels.fastBranch, first(fast), "plain"),
-      { ...shown("plain", labels.plainBranch, first(plain), "fast"), sign: "−" },
+      shown("fast", minimindLabels.fastBranch, first(fast), "plain"),
+      { ...shown("plain", minimindLabels.plainBranch, first(plain), "fast"), sign: "−" },
       {
         ...differenceGrid(
           first(fast),

@@ -11,6 +11,7 @@ import {
 import type { Inputs } from "../state/inputs.ts";
 import { indices, passes } from "./figure.ts";
 import { drawnMatrix, withLayer } from "./layers.ts";
+import { remembered } from "./remembered.ts";
 
 /** Sizes and seed of one layer and of what it is given. */
 export interface Sizes {
@@ -53,16 +54,14 @@ function drawnNorm(width: number, seed: number): Tensor {
 }
 
 /** Parameters under the names of the model's file, each drawn from a seed of its own. */
-export function parametersOf({ hidden, heads, kvHeads, seed }: Sizes, headDim: number) {
-  return {
-    "q_proj.weight": drawnMatrix(heads * headDim, hidden, seed + 1),
-    "k_proj.weight": drawnMatrix(kvHeads * headDim, hidden, seed + 2),
-    "v_proj.weight": drawnMatrix(kvHeads * headDim, hidden, seed + 3),
-    "o_proj.weight": drawnMatrix(hidden, heads * headDim, seed + 4),
-    "q_norm.weight": drawnNorm(headDim, seed + 5),
-    "k_norm.weight": drawnNorm(headDim, seed + 6),
-  };
-}
+const parametersOf = remembered(({ hidden, heads, kvHeads, seed, headDim }: Sizes & { headDim: number }) => ({
+  "q_proj.weight": drawnMatrix(heads * headDim, hidden, seed + 1),
+  "k_proj.weight": drawnMatrix(kvHeads * headDim, hidden, seed + 2),
+  "v_proj.weight": drawnMatrix(kvHeads * headDim, hidden, seed + 3),
+  "o_proj.weight": drawnMatrix(hidden, heads * headDim, seed + 4),
+  "q_norm.weight": drawnNorm(headDim, seed + 5),
+  "k_norm.weight": drawnNorm(headDim, seed + 6),
+}));
 
 export type Parameters = ReturnType<typeof parametersOf>;
 
@@ -80,7 +79,7 @@ export function withAttention<Result>(
     rope: { layout: "half", theta },
   });
   return withLayer(layer, () => {
-    const parameters = parametersOf(sizes, layer.headDim);
+    const parameters = parametersOf({ ...sizes, headDim: layer.headDim });
     layer.loadStateDict(parameters);
     return use(layer, parameters);
   });

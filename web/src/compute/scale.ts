@@ -8,6 +8,7 @@ import {
 } from "softlookup";
 import { explanations } from "../content/explanations.ts";
 import { labels } from "../content/labels.ts";
+import { scaleTerms } from "../content/scale.ts";
 import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
 import { keyCounts, type Tie, ties, widths } from "../state/fields/scale.ts";
@@ -53,7 +54,7 @@ function drawsFigure(inputs: Inputs): Figure {
   const data = drawn.flatMap(({ dots }) => [...dots]);
   const dots: Grid = {
     id: "draws",
-    label: labels.entryDots,
+    label: scaleTerms.entryDots,
     data,
     rows: widths.map((dim) => ({ name: String(dim) })),
     cols: numerals(draws),
@@ -69,14 +70,14 @@ function drawsFigure(inputs: Inputs): Figure {
           { value: at(k, dim, col, e), role: "key" },
         ]),
       );
-      const rest = dim > longest ? [text(" + … "), words(explanations.products, { count: dim })] : [];
+      const rest = dim > longest ? [text(" + … "), words(scaleTerms.products, { count: dim })] : [];
       return { segments: [...terms, ...rest, ...equals(exact)], exact, lights: [{ grid: "deviation", row }] };
     },
   };
   const theory = widths.map((dim) => dotProductMoments(dim, samples));
   const deviation: Grid = {
     id: "deviation",
-    label: labels.deviation,
+    label: scaleTerms.deviation,
     data: theory.map(({ standardDeviation }) => standardDeviation),
     rows: dots.rows,
     cols: [{ name: "σ" }],
@@ -107,8 +108,8 @@ function saturationFigure(inputs: Inputs): Figure {
     const most = passes(softmax.trace(row)).rowMax;
     const entropy = rowEntropies(row).data;
     const names = {
-      Scaled: { scores: labels.scaledScores, weights: labels.scaledWeights },
-      Raw: { scores: labels.rawScores, weights: labels.rawWeights },
+      Scaled: { scores: scaleTerms.scaledScores, weights: scaleTerms.scaledWeights },
+      Raw: { scores: scaleTerms.rawScores, weights: scaleTerms.rawWeights },
     }[name];
     const scores: Grid = {
       id: `scores${name}`,
@@ -124,7 +125,7 @@ function saturationFigure(inputs: Inputs): Figure {
         return {
           segments:
             scale === 1
-              ? [words(explanations.products, { count: width }), ...equals(exact)]
+              ? [words(scaleTerms.products, { count: width }), ...equals(exact)]
               : [dot, text(" ÷ √"), number(width), ...equals(exact)],
           exact,
           lights: [],
@@ -165,8 +166,8 @@ function saturationFigure(inputs: Inputs): Figure {
     return [
       scores,
       weights,
-      single("largest", labels.largest, most, explanations.largest),
-      single("entropy", labels.entropy, entropy, explanations.entropy),
+      single("largest", scaleTerms.largest, most, scaleTerms.largestNote),
+      single("entropy", scaleTerms.entropy, entropy, scaleTerms.entropyNote),
     ];
   };
   return { layout: "stack", grids: [...side("Scaled"), ...side("Raw", 1)], start: firstCell("weightsRaw") };
@@ -277,7 +278,7 @@ function tiedFigure(step: string, inputs: Inputs, change: Change): Figure {
   const under = { rows: queries(tokens), cols: keys(tokens) };
   const scores: Grid = {
     id: "scores",
-    label: labels.s,
+    label: scaleTerms.s,
     data: pass.scores,
     ...under,
     role: "plain",
@@ -308,7 +309,7 @@ function tiedFigure(step: string, inputs: Inputs, change: Change): Figure {
     const data = difference(pass.scores, mirrored);
     const skew: Grid = {
       id: "skew",
-      label: labels.skew,
+      label: scaleTerms.skew,
       data,
       ...under,
       role: "plain",
@@ -379,15 +380,15 @@ export function scaleFigure(step: string, inputs: Inputs, change: Change): Figur
 }
 
 const tieNames: Readonly<Record<Tie, Text>> = {
-  own: ui.tieOwn,
-  qk: ui.tieQk,
-  kv: ui.tieKv,
-  all: ui.tieAll,
+  own: scaleTerms.tieOwn,
+  qk: scaleTerms.tieQk,
+  kv: scaleTerms.tieKv,
+  all: scaleTerms.tieAll,
 };
 
 export function scaleControls(step: string): readonly Control[] {
   const width = { kind: "steps", key: "width", label: ui.dim, values: widths } as const;
-  const keyCount = { kind: "steps", key: "keyCount", label: ui.keyCount, values: keyCounts } as const;
+  const keyCount = { kind: "steps", key: "keyCount", label: scaleTerms.keyCount, values: keyCounts } as const;
   switch (step) {
     case "saturation":
       return [width, keyCount, seedControl];
@@ -399,7 +400,7 @@ export function scaleControls(step: string): readonly Control[] {
         {
           kind: "choice",
           key: "tie",
-          label: ui.tie,
+          label: scaleTerms.tie,
           options: ties.map((tie) => [tie, tieNames[tie]] as const),
         },
       ];
@@ -411,28 +412,28 @@ export function scaleControls(step: string): readonly Control[] {
 /** The variance of sampled dot products beside what theory says, before and after the division. */
 export const variancePlot = (found: readonly Spread[]): Plot => ({
   id: "variance",
-  title: ui.varianceByWidth,
+  title: scaleTerms.varianceByWidth,
   x: { label: ui.dim, log: 2, from: widths[0], to: widths.at(-1) ?? 1 },
-  y: { label: ui.varianceAxis, log: 2, from: 0.5, to: 256 },
+  y: { label: scaleTerms.varianceAxis, log: 2, from: 0.5, to: 256 },
   series: [
     {
-      name: ui.theoryRaw,
+      name: scaleTerms.theoryRaw,
       line: "dashed",
       tone: 1,
       points: found.map(({ dim, theory }) => [dim, theory.variance]),
     },
     {
-      name: ui.sampledRaw,
+      name: scaleTerms.sampledRaw,
       mark: "square",
       tone: 1,
       points: found.map(({ dim, variance }) => [dim, variance]),
     },
     {
-      name: ui.theoryScaled,
+      name: scaleTerms.theoryScaled,
       line: "dashed",
       points: found.map(({ dim, theory }) => [dim, theory.varianceScaled]),
     },
-    { name: ui.sampledScaled, mark: "circle", points: found.map(({ dim, scaled }) => [dim, scaled]) },
+    { name: scaleTerms.sampledScaled, mark: "circle", points: found.map(({ dim, scaled }) => [dim, scaled]) },
   ],
 });
 
@@ -440,13 +441,13 @@ export function entropyPlots(found: readonly Saturation[]): readonly Plot[] {
   const x = { label: ui.dim, log: 2, from: widths[0], to: widths.at(-1) ?? 1 } as const;
   const series = (read: (sharpness: Sharpness) => number): Plot["series"] => [
     {
-      name: ui.withScale,
+      name: scaleTerms.withScale,
       line: "solid",
       mark: "circle",
       points: found.map(({ dim, scaled }) => [dim, read(scaled)]),
     },
     {
-      name: ui.withoutScale,
+      name: scaleTerms.withoutScale,
       line: "dashed",
       mark: "square",
       tone: 1,
@@ -456,14 +457,14 @@ export function entropyPlots(found: readonly Saturation[]): readonly Plot[] {
   return [
     {
       id: "entropy",
-      title: ui.entropyByWidth,
+      title: scaleTerms.entropyByWidth,
       x,
-      y: { label: ui.bits, from: 0 },
+      y: { label: scaleTerms.bits, from: 0 },
       series: series(({ entropy }) => entropy),
     },
     {
       id: "largest",
-      title: ui.largestByWidth,
+      title: scaleTerms.largestByWidth,
       x,
       y: { label: ui.weight, from: 0, to: 1 },
       series: series(({ largest }) => largest),

@@ -8,7 +8,7 @@ import {
   splitHeads,
   type Tensor,
 } from "softlookup";
-import type { CandidateName } from "../content/leak.ts";
+import type { CandidateName } from "../content/faults.ts";
 import type { Edit } from "../state/codec.ts";
 import type { Inputs } from "../state/inputs.ts";
 import { indices, type Move } from "./figure.ts";

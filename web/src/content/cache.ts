@@ -1,5 +1,6 @@
 import type { Lesson } from "./lesson.ts";
 import { cacheQuestions } from "./questions/cache.ts";
+import { same, type Text } from "./text.ts";
 
 const decode = (...lit: readonly ("scores" | "softmax" | "output")[]) => ({ id: "decode", lit }) as const;
 
@@ -167,3 +168,40 @@ export const cache = {
     },
   ],
 } as const satisfies Lesson;
+
+/** Words of the lesson's figures and plots. */
+export const cacheTerms = {
+  position: { zh: "位置 $t$", en: "Position $t$" },
+  chunk: { zh: "每段 $m$ 个", en: "Chunks of $m$" },
+  tokens: { zh: "长度 $n$", en: "Tokens $n$" },
+  bytes: { zh: "字节", en: "bytes" },
+  sameBits: { zh: "所有输出逐位相同。", en: "All outputs agree to the last bit." },
+  otherBits: { zh: "输出不是逐位相同。", en: "The outputs are not the same to the bit." },
+  largestDifference: { zh: "最大的差：{size}", en: "Largest difference: {size}" },
+  operationsByLength: { zh: "生成下一个 token 的运算次数", en: "Operations for the next token" },
+  tokensSoFar: { zh: "到这个 token 为止的长度 $n$", en: "length $n$ with this token" },
+  operations: { zh: "运算（一次乘加算两次）", en: "operations (a multiply-add is two)" },
+  anew: { zh: "从头重算", en: "computed afresh" },
+  withCache: { zh: "有缓存", en: "with the cache" },
+  timeByLength: { zh: "生成下一个 token 的时间", en: "Time for the next token" },
+  milliseconds: { zh: "毫秒", en: "milliseconds" },
+  weightsUntil: { zh: "权重，到 $t-1$ 为止", en: "Weights up to $t-1$" },
+  weightsNow: { zh: "权重，到 $t$ 为止", en: "Weights up to $t$" },
+  outputUntil: { zh: "输出，到 $t-1$ 为止", en: "Output up to $t-1$" },
+  outputNow: { zh: "输出，到 $t$ 为止", en: "Output up to $t$" },
+  stepMask: { zh: "这一步的掩码", en: "Mask of this step" },
+  misaligned: { zh: "对齐到左上角（错）", en: "Top left (wrong)" },
+  chunkMask: { zh: "这一段的掩码", en: "Mask of the chunk" },
+  newQuery: same(String.raw`$\q_t$`),
+  cachedKeys: { zh: "缓存的 $\\K$", en: "Cached $\\K$" },
+  cachedValues: { zh: "缓存的 $\\V$", en: "Cached $\\V$" },
+  outputRow: same("$o_t$"),
+  whole: { zh: "一次算完", en: "All at once" },
+  throughCache: { zh: "经过缓存", en: "Through the cache" },
+  newRow: { zh: "新的一行", en: "the new row" },
+  fromCache: { zh: "早已在缓存里", en: "already in the cache" },
+  appended: { zh: "这一步追加的", en: "appended in this step" },
+  dropped: { zh: "只用这一次", en: "used this once" },
+  atOnce: { zh: "整条序列一次算完，第 {i} 行", en: "the whole sequence at once, row {i}" },
+  fromCacheRow: { zh: "token {i} 进来时对着缓存算出", en: "computed against the cache when token {i} came" },
+} as const satisfies Record<string, Text>;

@@ -1,10 +1,8 @@
-import type { Fault } from "./leak.ts";
+import type { Fault } from "./faults.ts";
 import type { Text } from "./text.ts";
 
 /** What each fault changes in the right attention, in one line. */
-export const changes: Readonly<
-  Record<Fault | "tile-leak" | "cache-drops-mask" | "chunk-ignores-past", Text>
-> = {
+export const changes: Readonly<Record<Fault, Text>> = {
   "no-mask": { zh: "掩码整个没加", en: "the mask is not added at all" },
   "mask-after-softmax": {
     zh: "先 softmax，再把未来的权重改成 0",

@@ -224,4 +224,5 @@ export const costTerms = {
   visible: { zh: "看得见的键", en: "Keys seen" },
   softmaxOutput: { zh: "softmax 注意力", en: "Softmax attention" },
   linearOutput: { zh: "线性注意力", en: "Linear attention" },
+  window: { zh: "窗宽 $W$", en: "Window $W$" },
 } as const satisfies Record<string, Text>;

@@ -234,7 +234,7 @@ export const heads = {
   ],
 } as const satisfies Lesson;
 
-/** Words of the lesson's tables. */
+/** Words of the lesson's figures, settings and tables. */
 export const headsTerms = {
   what: { zh: "量", en: "What" },
   inLetters: { zh: "形状", en: "Shape" },
@@ -262,4 +262,18 @@ export const headsTerms = {
   yours: { zh: "你的：({d}, {H})", en: "yours: ({d}, {H})" },
   total: { zh: "合计", en: "Total" },
   counted: { zh: "建出来数", en: "Counted in a layer" },
+  silent: { zh: "闭嘴的头", en: "Head to silence" },
+  wo: same("$W^O$"),
+  headNumber: { zh: "头 {h}", en: "Head {h}" },
+  withoutMix: { zh: "没有 $W^O$", en: "Without $W^O$" },
+  withMix: { zh: "有 $W^O$", en: "With $W^O$" },
+  headSilent: { zh: "头 {h} 闭嘴后", en: "Head {h} silenced" },
+  threeLarge: { zh: "3 个大矩阵", en: "3 large matrices" },
+  manySmall: { zh: "$3H$ 个小矩阵，逐头计算", en: "$3H$ small ones, head by head" },
+  swapped: { zh: "先换轴，再摊平", en: "Swapped, then flattened" },
+  viewAlone: { zh: "直接摊平", en: "Flattened as it lies" },
+  drawnWeight: { zh: "随机抽取，再除以宽度的平方根", en: "drawn, then divided by the root of the width" },
+  goesToHead: { zh: "归头 {h}，成为它的分量 {j}", en: "goes to head {h}, as its component {j}" },
+  comesFrom: { zh: "是头 {h} 给 token {i} 的；", en: "is what head {h} made for token {i};" },
+  belongsHere: { zh: "这里该是头 {h} 给 token {i} 的", en: "here belongs what head {h} made for token {i}," },
 } as const satisfies Record<string, Text>;

@@ -1,6 +1,7 @@
+import type { CandidateName } from "./faults.ts";
 import type { Lesson } from "./lesson.ts";
 import { leakQuestions } from "./questions/leak.ts";
-import type { Text } from "./text.ts";
+import { same, type Text } from "./text.ts";
 
 const causality = (...lit: readonly ("past" | "future")[]) => ({ id: "causality", lit }) as const;
 
@@ -176,7 +177,7 @@ interface Candidate {
   why: Text;
 }
 
-/** The right attention and every named fault of the package: what it is, and what the check makes of it. */
+/** What each candidate is, and what the check makes of it. */
 export const candidates = {
   causal: {
     name: { zh: "正确的因果注意力", en: "Right causal attention" },
@@ -276,11 +277,62 @@ export const candidates = {
       en: "Of two sequences in a batch only the last has no mask. A test that looks at the first alone lets it pass.",
     },
   },
-} as const satisfies Record<string, Candidate>;
+} as const satisfies Record<CandidateName, Candidate>;
 
-export type CandidateName = keyof typeof candidates;
-export type Fault = Exclude<CandidateName, "causal">;
-
-export const faults = (Object.keys(candidates) as CandidateName[]).filter(
-  (name): name is Fault => name !== "causal",
-);
+/** Words of the lesson's figures and reports. */
+export const leakTerms = {
+  cut: { zh: "在 $t$ 之后切", en: "Cut after $t$" },
+  fault: { zh: "错误", en: "Fault" },
+  noneMoved: { zh: "输出 0…{cut}：一位都没动", en: "Outputs 0…{cut}: not a bit moved" },
+  someMoved: { zh: "输出 0…{cut} 中动了的：{positions}", en: "Of outputs 0…{cut} these moved: {positions}" },
+  causal: { zh: "因果", en: "causal" },
+  leak: { zh: "泄漏", en: "leak" },
+  poisoned: { zh: "仅 NaN 污染", en: "NaN poisoning only" },
+  firstCut: { zh: "首个泄漏的刀口", en: "First cut that leaks" },
+  leakCount: { zh: "泄漏次数", en: "Leaks found" },
+  blind: { zh: "看不见自己的位置", en: "Blind to their own token" },
+  calls: { zh: "函数调用次数", en: "Calls of the function" },
+  leaks: { zh: "逐条列出", en: "One by one" },
+  cutColumn: { zh: "刀口", en: "cut" },
+  modeColumn: { zh: "替换", en: "replacement" },
+  positionsColumn: { zh: "动了的输出", en: "outputs moved" },
+  sizeColumn: { zh: "最多动了", en: "by up to" },
+  modeRandom: { zh: "随机数 ×{magnitude}", en: "random × {magnitude}" },
+  modeLarge: { zh: "加上 {magnitude}", en: "plus {magnitude}" },
+  modePermuted: { zh: "打乱次序", en: "shuffled" },
+  modeNan: { zh: "NaN", en: "NaN" },
+  changed: { zh: "改了什么", en: "Changed" },
+  movedOutputs: { zh: "动了什么", en: "Moved" },
+  movedFrom: {
+    zh: "从刀口 {cut} 起，共查出 {count} 次泄漏",
+    en: "from cut {cut} on; {count} leaks found",
+  },
+  why: { zh: "为什么", en: "Why" },
+  lookCloser: { zh: "看仔细", en: "Look closer" },
+  pictureClean: { zh: "影响矩阵：对角线左下方没有动静", en: "Influence matrix: nothing below the diagonal" },
+  pictureLeaks: {
+    zh: "影响矩阵：泄漏（被换的 token → 动了的输出）{pairs}",
+    en: "Influence matrix: leaks (token replaced → output moved) {pairs}",
+  },
+  replaced: same("$X'$"),
+  weightsBefore: { zh: "权重，由 $X$", en: "Weights from $X$" },
+  weightsAfter: { zh: "权重，由 $X'$", en: "Weights from $X'$" },
+  outputBefore: { zh: "输出，由 $X$", en: "Output from $X$" },
+  outputAfter: { zh: "输出，由 $X'$", en: "Output from $X'$" },
+  influence: { zh: "影响矩阵", en: "Influence" },
+  kept: { zh: "刀口之前，原样保留", en: "before the cut, kept as it was" },
+  swapped: { zh: "刀口之后，已换掉", en: "after the cut, replaced" },
+  leaked: { zh: "动了，却在刀口之前：泄漏", en: "moved, though before the cut: a leak" },
+  influenceNone: {
+    zh: "换掉 token {j}，输出 {i} 一位都没动",
+    en: "token {j} replaced: not a bit of output {i} moved",
+  },
+  influenceFair: {
+    zh: "换掉 token {j}，输出 {i} 最多动了（这是它的现在或过去）",
+    en: "token {j} replaced: output {i}, for which it is present or past, moved by up to",
+  },
+  influenceLeak: {
+    zh: "换掉未来的 token {j}，输出 {i} 却最多动了",
+    en: "token {j}, still in the future, replaced: output {i} moved by up to",
+  },
+} as const satisfies Record<string, Text>;

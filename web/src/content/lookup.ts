@@ -1,5 +1,6 @@
 import type { Lesson } from "./lesson.ts";
 import { lookupQuestions } from "./questions/lookup.ts";
+import { same, type Text } from "./text.ts";
 
 const soft = (...lit: readonly ("scores" | "temperature" | "softmax" | "output")[]) =>
   ({ id: "softLookup", lit }) as const;
@@ -214,3 +215,46 @@ export const lookup = {
     },
   ],
 } as const satisfies Lesson;
+
+/** Words of the lesson's figures and plots. */
+export const lookupTerms = {
+  temperature: { zh: "温度 $T$", en: "Temperature $T$" },
+  weightsByTemperature: { zh: "四个权重随温度的变化", en: "The four weights against temperature" },
+  weightOf: { zh: "词条 {j}", en: "entry {j}" },
+  answerByQuery: { zh: "答案随查询的变化", en: "The answer against the query" },
+  firstOfQuery: { zh: "$\\q$ 的第一个分量", en: "first component of $\\q$" },
+  firstOfAnswer: { zh: "答案的第一个分量", en: "first component of the answer" },
+  hardLookup: { zh: "硬查找", en: "hard lookup" },
+  softLookup: { zh: "软查找，温度 $T$", en: "soft lookup at $T$" },
+  yourQuery: { zh: "你的查询", en: "your query" },
+  query: same(String.raw`$\q$`),
+  entryScores: same(String.raw`$\q\cdot\k_j$`),
+  tempered: same(String.raw`$\q\cdot\k_j/T$`),
+  entryScaled: same(String.raw`$\q_C\cdot\k_j/\sqrt{d_k}$`),
+  entryWeights: same(String.raw`$\w_j$`),
+  answer: same("$o$"),
+  addW: same("$W$"),
+  addU: same("$U$"),
+  addB: same("$b$"),
+  addV: same("$v_a$"),
+  addQuery: same(String.raw`$W\q+b$`),
+  addKey: same(String.raw`$U\k_j$`),
+  addScores: { zh: "加性 $s_j$", en: "additive $s_j$" },
+  addWeights: { zh: "加性 $\\w_j$", en: "additive $\\w_j$" },
+  dotWeights: { zh: "点积 $\\w_j$", en: "dot-product $\\w_j$" },
+  encoder: { zh: "编码器输出 $h$", en: "Encoder outputs $h$" },
+  decoder: { zh: "解码器状态 $s$", en: "Decoder states $s$" },
+  fixedContexts: { zh: "每步拿到的 $c$", en: "What each step gets, $c$" },
+  contexts: { zh: "上下文 $c$", en: "Contexts $c$" },
+  lookupQuery: { zh: "要找什么，分量 {j}", en: "what is looked for, component {j}" },
+  best: { zh: "分数最高：拿走全部", en: "the highest score takes all" },
+  tied: { zh: "并列最高：平分", en: "tied for the highest score: an equal share" },
+  beaten: { zh: "不是最高：什么也没有", en: "not the highest: nothing" },
+  encoderNote: { zh: "读完第 {i} 个词后的输出，分量 {j}", en: "output after word {i}, component {j}" },
+  decoderNote: { zh: "写第 {i} 个词前的状态，分量 {j}", en: "state before word {i}, component {j}" },
+  lastOutput: {
+    zh: "就是最后一个编码器输出，每一步都一样",
+    en: "the last encoder output, the same at every step",
+  },
+  unseen: { zh: "D 还没有到来", en: "D is yet to come" },
+} as const satisfies Record<string, Text>;

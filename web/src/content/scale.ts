@@ -1,5 +1,6 @@
 import type { Lesson } from "./lesson.ts";
 import { scaleQuestions } from "./questions/scale.ts";
+import { same, type Text } from "./text.ts";
 
 const attention = (...lit: readonly ("inputs" | "scores" | "scaled" | "softmax")[]) =>
   ({ id: "attention", lit }) as const;
@@ -169,3 +170,46 @@ export const scale = {
     },
   ],
 } as const satisfies Lesson;
+
+/** Words of the lesson's figures and plots. */
+export const scaleTerms = {
+  keyCount: { zh: "键的个数", en: "Keys" },
+  tie: { zh: "投影", en: "Projections" },
+  tieOwn: { zh: "各用各的", en: "a matrix each" },
+  tieQk: { zh: "Q 与 K 共用", en: "Q and K share one" },
+  tieKv: { zh: "K 与 V 共用", en: "K and V share one" },
+  tieAll: { zh: "三者共用", en: "all three share one" },
+  varianceByWidth: {
+    zh: "点积的方差随宽度的变化，每种宽度 4096 对",
+    en: "Variance of the dot product against width, 4096 pairs at each",
+  },
+  varianceAxis: { zh: "方差", en: "variance" },
+  theoryRaw: { zh: "$\\q\\cdot\\k$，理论", en: "$\\q\\cdot\\k$, theory" },
+  sampledRaw: { zh: "$\\q\\cdot\\k$，抽样", en: "$\\q\\cdot\\k$, sampled" },
+  theoryScaled: { zh: "除以 $\\sqrt{d_k}$，理论", en: "over $\\sqrt{d_k}$, theory" },
+  sampledScaled: { zh: "除以 $\\sqrt{d_k}$，抽样", en: "over $\\sqrt{d_k}$, sampled" },
+  withScale: { zh: "除以 $\\sqrt{d_k}$", en: "divided by $\\sqrt{d_k}$" },
+  withoutScale: { zh: "不除", en: "not divided" },
+  entropyByWidth: {
+    zh: "权重的熵随宽度的变化，256 个查询的平均",
+    en: "Entropy of the weights against width, mean of 256 queries",
+  },
+  largestByWidth: {
+    zh: "最大的权重随宽度的变化，256 个查询的平均",
+    en: "Largest weight against width, mean of 256 queries",
+  },
+  bits: { zh: "比特", en: "bits" },
+  entryDots: same(String.raw`$\q\cdot\k$`),
+  deviation: same(String.raw`$\sqrt{d_k}$`),
+  scaledScores: { zh: "缩放后的分数", en: "Scaled scores" },
+  scaledWeights: { zh: "缩放后的权重", en: "Weights, scaled" },
+  rawScores: { zh: "未缩放的分数", en: "Unscaled scores" },
+  rawWeights: { zh: "未缩放的权重", en: "Weights, unscaled" },
+  largest: { zh: "最大的", en: "Largest" },
+  entropy: { zh: "熵（比特）", en: "Entropy (bits)" },
+  s: same(String.raw`$S=\Q\K^{\top}$`),
+  skew: same(String.raw`$S-S^{\top}$`),
+  products: { zh: "（共 {count} 个乘积）", en: "({count} products in all)" },
+  largestNote: { zh: "这一行最大的权重", en: "the largest weight of the row" },
+  entropyNote: same(String.raw`$-\sum_j\w_j\log_2\w_j$`),
+} as const satisfies Record<string, Text>;

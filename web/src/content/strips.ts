@@ -1,5 +1,4 @@
-import { stepAt } from "./index.ts";
-import type { Place, StripKind, Term } from "./lesson.ts";
+import type { LessonId, Place, Step, StripKind, Term } from "./lesson.ts";
 
 export interface StripItem {
   term: Term;
@@ -57,12 +56,11 @@ const maskFlaws: Readonly<Record<StripKind, StripItem["flaw"]>> = {
   minimind: undefined,
 };
 
-/** The operations in the order of this step, each with the place that shows it; none without a strip. */
-export function stripOf(place: Place): readonly StripItem[] {
-  const { strip, part = "causal" } = stepAt(place);
+/** The operations in the order of a step, each with the place that shows it; none without a strip. */
+export function stripOf(lesson: LessonId, { strip, part = "causal" }: Step): readonly StripItem[] {
   if (strip === undefined) return [];
   const target = (term: Term): Place => {
-    const inMasks = place.lesson === "masks" || term === "mask" ? masks[part]?.[term] : undefined;
+    const inMasks = lesson === "masks" || term === "mask" ? masks[part]?.[term] : undefined;
     return inMasks === undefined ? shownIn[term] : { lesson: "masks", step: inMasks };
   };
   const flaw = maskFlaws[strip];

@@ -1,4 +1,4 @@
-import type { Input, Program, Run } from "../compute/programs.ts";
+import type { Input, Program, Run } from "../compute/programs/program.ts";
 
 // A program of a step as text. All languages print the same passes under the same names.
 

@@ -17,13 +17,20 @@ function textOf(node: Element, text: string, place: Place, at: "start" | "middle
   return `<text x="${left}" y="${y + height / 2}" font-size="${fontSize}" fill="${color}" text-anchor="${at}">${escaped(text)}</text>`;
 }
 
+/** A mixed colour is computed as color(srgb …), which programs that read SVG seldom know. */
+const asRgb = (colour: string) =>
+  colour.replace(/color\(srgb ([^)]*)\)/, (_, parts: string) => {
+    const bytes = parts.split(" ").map((part) => Math.round(Number(part) * 255));
+    return `rgb(${bytes.join(", ")})`;
+  });
+
 function cellOf(cell: HTMLElement, place: Place): string {
   const { x, y, width, height } = place(cell);
   const { backgroundColor } = getComputedStyle(cell);
   const box = `x="${x}" y="${y}" width="${width}" height="${height}"`;
   const text = cell.querySelector("input")?.value ?? seenText(cell);
   return [
-    `<rect ${box} fill="${backgroundColor}" stroke="var(--line)"/>`,
+    `<rect ${box} fill="${asRgb(backgroundColor)}" stroke="var(--line)"/>`,
     ...(cell.classList.contains("hidden") ? [`<rect ${box} fill="url(#hatch)"/>`] : []),
     ...(cell.classList.contains("leak")
       ? [`<rect ${box} fill="none" stroke="var(--leak)" stroke-width="3"/>`]

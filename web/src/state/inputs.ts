@@ -42,7 +42,7 @@ export const fitted = (inputs: Inputs): Inputs =>
   fitCost(fitMinimind(fitHeads(fitGenerated(fitSequence(inputs)))));
 
 export function sameInput<Key extends keyof Inputs>(key: Key, one: Inputs, other: Inputs): boolean {
-  return codecOf(key).write(one[key]) === codecOf(key).write(other[key]);
+  return one[key] === other[key] || codecOf(key).write(one[key]) === codecOf(key).write(other[key]);
 }
 
 export function sameInputs(one: Inputs, other: Inputs): boolean {

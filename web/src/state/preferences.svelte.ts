@@ -1,4 +1,3 @@
-import { MediaQuery } from "svelte/reactivity";
 import { type Language, languages, type Text } from "../content/text.ts";
 import { keep, stored } from "./storage.ts";
 import { store } from "./store.svelte.ts";
@@ -21,15 +20,9 @@ function browserLanguage(): Language {
 class Preferences {
   #language = $state<Language>(storedChoice("language", languages) ?? browserLanguage());
   theme = $state<Theme>(storedChoice("theme", themes) ?? "auto");
-  #systemDark = new MediaQuery("prefers-color-scheme: dark");
-  #printing = new MediaQuery("print");
 
   /** A link's language comes before the reader's. */
   readonly language = $derived(store.language ?? this.#language);
-  /** Paper is always light. */
-  readonly dark = $derived(
-    !this.#printing.current && (this.theme === "auto" ? this.#systemDark.current : this.theme === "dark"),
-  );
 
   chooseLanguage(language: Language): void {
     this.#language = language;

@@ -1,16 +1,13 @@
-import { lessons } from "../content/index.ts";
 import type { LessonId } from "../content/lesson.ts";
-import type { Question } from "../content/question.ts";
+import { outline } from "../content/outline.ts";
 import { forget, keep, stored } from "./storage.ts";
 
 const key = "answered";
 
-const nameOf = (lesson: LessonId, { id }: Question) => `${lesson}.${id}`;
+const nameOf = (lesson: LessonId, question: string) => `${lesson}.${question}`;
 
 const known = new Set(
-  Object.values(lessons).flatMap(({ id, questions = [] }) =>
-    questions.map((question) => nameOf(id, question)),
-  ),
+  Object.values(outline).flatMap(({ id, questions }) => questions.map((question) => nameOf(id, question))),
 );
 
 /** The questions that the reader answered right. Kept in this browser, and nowhere else. */
@@ -25,16 +22,16 @@ class Progress {
 
   readonly any = $derived(this.#right.size > 0);
 
-  isRight(lesson: LessonId, question: Question): boolean {
+  isRight(lesson: LessonId, question: string): boolean {
     return this.#right.has(nameOf(lesson, question));
   }
 
   /** How many of a lesson's questions were answered right. */
   count(lesson: LessonId): number {
-    return (lessons[lesson].questions ?? []).filter((question) => this.isRight(lesson, question)).length;
+    return outline[lesson].questions.filter((question) => this.isRight(lesson, question)).length;
   }
 
-  mark(lesson: LessonId, question: Question): void {
+  mark(lesson: LessonId, question: string): void {
     this.#right = new Set([...this.#right, nameOf(lesson, question)]);
     keep(key, [...this.#right].join(" "));
   }

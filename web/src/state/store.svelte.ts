@@ -1,5 +1,6 @@
-import { lessons, placeIndex, places, stepAt } from "../content/index.ts";
 import type { Place } from "../content/lesson.ts";
+import { outline } from "../content/outline.ts";
+import { placeIndex, places, stepAt } from "../content/places.ts";
 import type { Language } from "../content/text.ts";
 import { defaults, fitted, type Inputs, sameInputs } from "./inputs.ts";
 import { readLink, writeLink } from "./url.ts";
@@ -22,7 +23,7 @@ class Store {
   #tag: string | undefined;
   #pending: ReturnType<typeof setTimeout> | undefined;
 
-  readonly lesson = $derived.by(() => lessons[this.place.lesson]);
+  readonly lesson = $derived.by(() => outline[this.place.lesson]);
   readonly step = $derived.by(() => stepAt(this.place));
   readonly index = $derived.by(() => placeIndex(this.place));
   readonly previous = $derived.by(() => this.#neighbour(-1));

@@ -1,5 +1,5 @@
-import { lessons } from "../content/index.ts";
 import { lessonIds, type LessonId, type Place } from "../content/lesson.ts";
+import { outline } from "../content/outline.ts";
 import { languages, type Language } from "../content/text.ts";
 import { choice, type Codec } from "./codec.ts";
 import { codecOf, defaults, fitted, inputKeys, type Inputs, sameInput, sameInputs } from "./inputs.ts";
@@ -19,7 +19,7 @@ const longest = 12000;
 const lessonCodec = choice(lessonIds);
 const languageCodec = choice(languages);
 const embedCodec = choice(["lesson"]);
-const firstStep = (lesson: LessonId): string => lessons[lesson].steps[0]?.id ?? "";
+const firstStep = (lesson: LessonId): string => outline[lesson].steps[0]?.id ?? "";
 
 const firstPlace: Place = { lesson: lessonIds[0], step: firstStep(lessonIds[0]) };
 
@@ -54,12 +54,11 @@ export function readLink(search: string): { link: Link; understood: boolean } {
     if (value === undefined) understood = false;
     return value ?? fallback;
   };
-  const readInput = <Key extends keyof Inputs>(key: Key): Pick<Inputs, Key> =>
-    ({ [key]: read(key, codecOf(key), defaults[key]) }) as Pick<Inputs, Key>;
+  const readInput = <Key extends keyof Inputs>(key: Key) => [key, read(key, codecOf(key), defaults[key])];
 
   const lesson = read("lesson", lessonCodec, firstPlace.lesson);
-  const steps = lessons[lesson].steps.map(({ id }) => id);
-  const wanted = inputKeys.reduce<Inputs>((inputs, key) => ({ ...inputs, ...readInput(key) }), defaults);
+  const steps = outline[lesson].steps.map(({ id }) => id);
+  const wanted = Object.fromEntries(inputKeys.map(readInput)) as Inputs;
   link.place = { lesson, step: read("step", choice(steps), firstStep(lesson)) };
   link.language = read("lang", languageCodec, undefined);
   link.embedded = read("embed", embedCodec, undefined) !== undefined;

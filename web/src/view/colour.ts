@@ -1,40 +1,30 @@
-import { scaleLinear, scaleSymlog } from "d3-scale";
-import { interpolateBrBG, interpolateGreys, interpolatePurples } from "d3-scale-chromatic";
 import type { Grid } from "../compute/figure.ts";
 
-/** Both ends stay far enough from the ink of the theme that every number on them is legible. */
-const grounds = {
-  light: {
-    zero: "#ffffff",
-    negative: interpolateBrBG(0.27),
-    positive: interpolateBrBG(0.73),
-    weight: interpolatePurples(0.55),
-    move: interpolateGreys(0.4),
-  },
-  dark: {
-    zero: "#1d2026",
-    negative: interpolateBrBG(0.1),
-    positive: interpolateBrBG(0.9),
-    weight: interpolatePurples(0.88),
-    move: interpolateGreys(0.7),
-  },
-};
+/** Between the ground of a cell and a colour of the theme; a share of 0 is the ground itself. */
+const mix = (colour: string, share: number) =>
+  share > 0
+    ? `color-mix(in srgb, var(--${colour}) ${String(Math.min(share, 1) * 100)}%, var(--cell))`
+    : undefined;
+
+/** Where the grey of a move begins to grow with its logarithm, and the size that has the deepest. */
+const [smallMove, largeMove] = [0.01, 1e4];
 
 /** The background of a number: brown below zero and teal above it, purple for weights, grey for the size of a move. */
-export function fills(grid: Grid, dark: boolean): (value: number) => string | undefined {
-  const { zero, negative, positive, weight, move } = grounds[dark ? "dark" : "light"];
-  const finite = (scale: (value: number) => string) => (value: number) =>
-    Number.isFinite(value) ? scale(value) : undefined;
+export function fills(grid: Grid): (value: number) => string | undefined {
+  const finite = (fill: (value: number) => string | undefined) => (value: number) =>
+    Number.isFinite(value) ? fill(value) : undefined;
   switch (grid.scale) {
     case "signed": {
       const sizes = Array.from(grid.data, Math.abs).filter(Number.isFinite);
       const most = Math.max(...sizes, 1);
-      return finite(scaleLinear([-most, 0, most], [negative, zero, positive]));
+      return finite((value) => mix(value < 0 ? "negative" : "positive", Math.abs(value) / most));
     }
     case "weights":
-      return finite(scaleLinear([0, 1], [zero, weight]).clamp(true));
+      return finite((value) => mix("share", value));
     case "moves":
-      return finite(scaleSymlog([0, 1e4], [zero, move]).constant(0.01).clamp(true));
+      return finite((value) =>
+        mix("move", Math.log1p(value / smallMove) / Math.log1p(largeMove / smallMove)),
+      );
     case "bits":
     case "none":
       return () => undefined;

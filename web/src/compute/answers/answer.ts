@@ -7,9 +7,24 @@ export interface Answer {
   values?: Readonly<Record<string, number>>;
 }
 
-export type Answers<Questions extends readonly Question[]> = Readonly<
-  Record<IdOf<Questions>, () => Answer | Promise<Answer>>
->;
+/** Asks the core. */
+type Find = () => Answer | Promise<Answer>;
+
+export type AnswerTable = Readonly<Record<string, Find>>;
+
+export type Answers<Questions extends readonly Question[]> = Readonly<Record<IdOf<Questions>, Find>>;
+
+export async function answerTo({ id }: Question, answers: AnswerTable): Promise<Answer> {
+  const find = answers[id];
+  if (find === undefined) throw new RangeError(`no answer to ${id}`);
+  return find();
+}
+
+/** Is what the reader gave what the core says? */
+export function isRight(question: Question, given: number | string, { answer }: Answer): boolean {
+  if (question.kind !== "number") return given === answer;
+  return Math.abs(Number(given) - Number(answer)) <= question.tolerance;
+}
 
 /** The cell of the only entry that is not zero. */
 export function onlyCell(data: ArrayLike<number>, cols: number): string {

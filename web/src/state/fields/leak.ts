@@ -1,4 +1,4 @@
-import { type Fault, faults } from "../../content/leak.ts";
+import { type Fault, faults } from "../../content/faults.ts";
 import { choice, type Edit, edits, field, integer, type Range } from "../codec.ts";
 
 /** The head dimension is even, so that it splits into two heads. */

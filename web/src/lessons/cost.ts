@@ -1,0 +1,13 @@
+import { costAnswers } from "../compute/answers/cost.ts";
+import { costControls, costFigure, costListing, costPlots } from "../compute/cost.ts";
+import CostRuns from "../view/CostRuns.svelte";
+import type { Experiments } from "./experiments.ts";
+
+export default {
+  figure: costFigure,
+  listing: costListing,
+  plots: costPlots,
+  controls: costControls,
+  answers: costAnswers,
+  below: CostRuns,
+} satisfies Experiments;

@@ -1,0 +1,10 @@
+import { headsAnswers } from "../compute/answers/heads.ts";
+import { headsControls, headsFigure, headsListing } from "../compute/heads.ts";
+import type { Experiments } from "./experiments.ts";
+
+export default {
+  figure: headsFigure,
+  listing: headsListing,
+  controls: headsControls,
+  answers: headsAnswers,
+} satisfies Experiments;

@@ -1,0 +1,13 @@
+import { minimindAnswers } from "../compute/answers/minimind.ts";
+import { minimindControls, minimindListing } from "../compute/minimind-facts.ts";
+import { minimindFigure } from "../compute/minimind-figures.ts";
+import Pictures from "../view/minimind/Pictures.svelte";
+import type { Experiments } from "./experiments.ts";
+
+export default {
+  figure: minimindFigure,
+  listing: minimindListing,
+  controls: minimindControls,
+  answers: minimindAnswers,
+  above: Pictures,
+} satisfies Experiments;

@@ -14,6 +14,7 @@ export default defineConfig({
   outputDir: "test-results",
   reporter: "list",
   workers: 2,
+  fullyParallel: true,
   forbidOnly: true,
   // Where the page keeps itself for offline use is a test of its own.
   use: { ...devices["Desktop Chrome"], launchOptions, serviceWorkers: "block" },

@@ -59,6 +59,7 @@ target_link_options(
   -sENVIRONMENT=node
   -sNODERAWFS # the golden files by their real path
   -sEXIT_RUNTIME # main's result becomes the exit code
+  -sSTACK_OVERFLOW_CHECK=2 # every function checks the stack
   $<$<CONFIG:Release>:-O1> # at -O3 the linker optimises the tests too, which takes minutes
   -sWASM_ASYNC_COMPILATION=0 # else 3.1.6 calls fetch, which exists since Node 18 but reads no file
 )

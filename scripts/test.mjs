@@ -75,7 +75,6 @@ const parts = {
   "cpp-native-debug": () => catch2("native-debug"),
   "cpp-native-release": () => catch2("native-release"),
   "cpp-wasm-release": () => catch2("wasm-release"),
-  "cpp-wasm-debug": () => catch2("wasm-debug"),
   "js-node": () => vitest("node"),
   "js-node-relaxed": () => vitest("node-relaxed"),
   "js-chromium": () => vitest("browser"),

@@ -1,3 +1,5 @@
+import type { FaultName } from "softlookup";
+
 /** What the leak check can be tried on: the right attention, and every named fault of the package. */
 export const faults = [
   "no-mask",
@@ -13,7 +15,7 @@ export const faults = [
   "sequence-mean",
   "one-head-unmasked",
   "one-batch-row-unmasked",
-] as const;
+] as const satisfies readonly FaultName[];
 
 export type Fault = (typeof faults)[number];
 export type CandidateName = "causal" | Fault;

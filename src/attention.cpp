@@ -34,18 +34,18 @@ void cap_softly(float* scores, std::size_t count, float cap) {
   });
 }
 
-void require_attention_shapes(const Shape& q, const Shape& k, const Shape& v) {
+void require_attention_shapes(const ShapeView& q, const ShapeView& k, const ShapeView& v) {
   const auto require = [&](bool holds, ErrorCode code, std::string_view rule) {
     if (!holds) {
       throw Error(code,
                   {"q ", shape_text(q), ", k ", shape_text(k), ", v ", shape_text(v), ": ", rule});
     }
   };
-  for (const Shape* shape : {&q, &k, &v}) {
+  for (const ShapeView* shape : {&q, &k, &v}) {
     require(shape->size() >= 2 && shape->size() <= 4, ErrorCode::RANK, "expected 2 to 4 axes");
     require(shape->size() == q.size(), ErrorCode::RANK, "expected the same number of axes");
   }
-  const auto size = [](const Shape& shape, std::size_t from_end) {
+  const auto size = [](const ShapeView& shape, std::size_t from_end) {
     return from_end <= shape.size() ? shape[shape.size() - from_end] : 1;
   };
   constexpr std::size_t kDim = 1, kLength = 2, kHeads = 3, kBatch = 4;  // counted from the end
@@ -117,7 +117,7 @@ Tensor4 weighted_sum(const Tensor4& weights, const Tensor4& v, const MaskRule& r
 
 AttentionResult attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
                           const AttentionOptions& options, Trace* trace) {
-  require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
+  require_attention_shapes(q.shape(), k.shape(), v.shape());
   const MaskRule rule(options, {q.shape(0), q.shape(1), q.shape(2), k.shape(2)});
   const float scale = resolve_scale(options.scale, q.shape(3));
   require_valid_softcap(options.softcap);

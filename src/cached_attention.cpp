@@ -9,7 +9,7 @@ AttentionResult cached_attention(const Tensor4& q, const Tensor4& k, const Tenso
                                  AttentionOptions options, KVCache& cache, const Chunk& chunk,
                                  Branch branch, Trace* trace) {
   cache.require_room(k, v, chunk);
-  require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
+  require_attention_shapes(q.shape(), k.shape(), v.shape());
   const std::size_t tokens = k.shape(2);
   if (q.shape(2) != tokens) {  // a query's position is its token's
     throw Error(ErrorCode::SHAPE, {"q ", shape_text(q.shape()), ", k ", shape_text(k.shape()),

@@ -4,8 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "kernel.hpp"
 #include "softmax.hpp"
@@ -19,35 +20,77 @@ constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr std::size_t kKeyBlock = 128;  // keys that go by at once
 constexpr std::size_t kTiles = 8;       // tiles of queries that share a block while it is near
 
-/// What all rows of a call share.
+/// Floats for the length of a call, of which a small one takes none from the heap.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t count)
+      : far_(count > kNear ? new float[count] : nullptr),
+        next_(far_ ? far_.get() : near_.data()) {}
+
+  float* take(std::size_t count) { return std::exchange(next_, next_ + count); }
+
+ private:
+  static constexpr std::size_t kNear = 2048;
+
+  std::array<float, kNear> near_;  // as it comes: whoever takes some fills it
+  std::unique_ptr<float[]> far_;
+  float* next_;
+};
+
+/// Where number `item` of row `row` lies.
+struct Spread {
+  std::size_t row_step, item_step;
+
+  std::size_t operator()(std::size_t row, std::size_t item) const {
+    return row * row_step + item * item_step;
+  }
+};
+
+/// What all heads of a call share.
 struct Call {
   const View4<const float>& q;
   const AttentionOptions& options;
-  const MaskRule& rule;
-  float scale;
   const View4<float>& output;
+  const MaskRule rule;
+  const float scale;
+  const std::size_t group;  // query heads that read one key/value head
+  const std::size_t width;  // Ev, rounded up to whole panels
+  const bool biased;
+  const bool side_by_side;  // how the rows of a tile lie
 
+  Call(const View4<const float>& q_in, const std::array<std::size_t, 4>& k_shape,
+       const AttentionOptions& options_in, const View4<float>& output_in)
+      : q(q_in),
+        options(options_in),
+        output(output_in),
+        rule(options, {q.shape[0], q.shape[1], q.shape[2], k_shape[2]}),
+        scale(resolve_scale(options.scale, q.shape[3])),
+        group(q.shape[1] / k_shape[1]),
+        width(round_up(output.shape[3])),
+        biased(rule.has_biases()),
+        side_by_side(q.shape[2] >= kPanel) {
+    require_valid_sinks(options.sinks, q.shape[1]);
+    require_valid_softcap(options.softcap);
+  }
+
+  [[nodiscard]] std::size_t queries() const { return q.shape[2]; }
   [[nodiscard]] std::size_t head_dim() const { return q.shape[3]; }
-};
 
-/// Query i of head h in batch row b.
-struct Row {
-  std::size_t b, h, i;
-};
+  /// Rows that are dealt out to tiles together: a head's, or those of all heads of a group where a
+  /// head has few.
+  [[nodiscard]] std::size_t rows() const { return side_by_side ? queries() : group * queries(); }
 
-/// Where a row's running softmax begins: without keys, but for a sink.
-struct Start {
-  float max, sum;
+  [[nodiscard]] std::size_t tiles() const { return std::min(kTiles, round_up(rows()) / kPanel); }
 
-  Start(const Call& call, std::size_t h)
-      : max(call.options.sinks.empty() ? kHidden : call.options.sinks[h]),
-        sum(call.options.sinks.empty() ? 0.0F : 1.0F) {}
+  [[nodiscard]] Spread spread(std::size_t items) const {
+    return side_by_side ? Spread{1, kPanel} : Spread{items, 1};
+  }
 };
 
 /// The readable form on the keys that a row sees: for what float32 cannot hold on the way, and for
 /// infinities and NaN that are really seen.
-void attend_exactly(const Call& call, const Row& row, const Panels& keys, const Panels& values) {
-  const auto& [b, h, i] = row;
+void attend_exactly(const Call& call, std::size_t b, std::size_t h, std::size_t i,
+                    const PanelsView<const float>& keys, const PanelsView<const float>& values) {
   const MaskRule::Reach reach = call.rule.reach(b, i);
   std::vector<std::size_t> seen;
   std::vector<float> biases;
@@ -83,202 +126,212 @@ void attend_exactly(const Call& call, const Row& row, const Panels& keys, const 
   std::copy_n(output.data(), values.rows(), call.output.row(b, h, i));
 }
 
-/// Where number `item` of row `row` lies.
-struct Spread {
-  std::size_t row_step, item_step;
-
-  [[nodiscard]] std::size_t operator()(std::size_t row, std::size_t item) const {
-    return row * row_step + item * item_step;
-  }
-};
-
-/// Rows on their way through the keys: eight of one head side by side, or few of any heads one
-/// after the other. The running softmax is as kernel.hpp has it.
-struct Batch {
-  std::vector<Row> rows;
-  bool side_by_side;
-  Spread queries_at, scores_at, sums_at, output_at;
-  MaskRule::Reach reach{};  // of all its rows together
-
- private:
-  std::vector<float> numbers_;  // all that follow in one piece: small calls are about memory
-
- public:
+/// Eight rows or fewer on their way through the keys: queries of one head side by side, or few of
+/// any heads one after the other. The running softmax is as kernel.hpp has it.
+struct Tile {
+  std::size_t head, first, count;  // row r: query (first + r) % L of head `head` + (first + r) / L
+  std::array<MaskRule::Reach, kPanel> reach;
+  MaskRule::Reach some, all;  // keys that some row reaches, that all rows reach
   float *queries, *max, *sums, *shrink;
   float* output;  // not yet divided by the sums
-  std::size_t output_size;
 
-  Batch(std::vector<Row> rows_in, bool side_by_side_in, std::size_t head_dim, std::size_t width)
-      : rows(std::move(rows_in)),
-        side_by_side(side_by_side_in),
-        queries_at(spread(head_dim)),
-        scores_at(spread(kKeyBlock)),
-        sums_at(spread(4)),
-        output_at(spread(width)),
-        numbers_(zeros(room() * (head_dim + 1 + 4 + 1 + width))),
-        queries(numbers_.data()),
-        max(queries + room() * head_dim),
-        sums(max + room()),
-        shrink(sums + room() * 4),
-        output(shrink + room()),
-        output_size(room() * width) {}
-
-  /// Rows that there is room for.
-  [[nodiscard]] std::size_t room() const { return side_by_side ? kPanel : rows.size(); }
-
- private:
-  [[nodiscard]] Spread spread(std::size_t items) const {
-    return side_by_side ? Spread{1, kPanel} : Spread{items, 1};
+  static std::size_t floats(const Call& call) {
+    return kPanel * (call.head_dim() + 1 + 4 + 1 + call.width);
   }
 };
 
 /// The queries that read one key/value head.
 class Head {
  public:
-  Head(const Call& call, std::size_t b, const Panels& keys, const Panels& values)
-      : call_(call), b_(b), keys_(keys), values_(values), width_(round_up(values.rows())) {}
+  using ConstPanels = PanelsView<const float>;
 
-  /// `count` queries of head h from `first` on, eight side by side.
-  void attend_tiles(std::size_t h, std::size_t first, std::size_t count);
+  /// Floats of scratch that it takes.
+  static std::size_t floats(const Call& call) {
+    return call.tiles() * Tile::floats(call) + (call.biased ? 2 : 1) * kPanel * kKeyBlock;
+  }
 
-  /// Few queries, of any heads.
-  void attend_rows(std::vector<Row> rows);
+  Head(const Call& call, Scratch& scratch)
+      : call_(call),
+        queries_at_(call.spread(call.head_dim())),
+        scores_at_(call.spread(kKeyBlock)),
+        sums_at_(call.spread(4)),
+        output_at_(call.spread(call.width)),
+        scores_(scratch.take(kPanel * kKeyBlock)),
+        biases_(call.biased ? scratch.take(kPanel * kKeyBlock) : nullptr) {
+    for (std::size_t t = 0; t < call.tiles(); ++t) {
+      Tile& tile = tiles_[t];
+      tile.queries = scratch.take(kPanel * call.head_dim());
+      tile.max = scratch.take(kPanel);
+      tile.sums = scratch.take(kPanel * 4);
+      tile.shrink = scratch.take(kPanel);
+      tile.output = scratch.take(kPanel * call.width);
+    }
+  }
+
+  /// Key/value head h of batch row b: keys [S, E], values [Ev, S].
+  void attend(std::size_t b, std::size_t h, const ConstPanels& keys, const ConstPanels& values);
 
  private:
-  void attend(std::vector<Batch>& batches);
-  void begin(Batch& batch) const;
-  void run(std::vector<Batch>& batches, const Panels& values);
-  void step(Batch& batch, std::size_t block, const Panels& values);
-  void mask(const Batch& batch, std::size_t first, std::size_t keys);
+  void attend_rows(std::size_t head, const ConstPanels& keys, const ConstPanels& values);
+  void begin(Tile& tile) const;
+  void run(const ConstPanels& keys, const ConstPanels& values);
+  void step(Tile& tile, std::size_t block, const ConstPanels& keys, const ConstPanels& values);
+  void mask(const Tile& tile, std::size_t first, std::size_t keys);
 
-  /// Writes every row's output / sum. `otherwise` gets the rows where that is not finite, and those
-  /// that saw a value which is not.
+  /// The stretches of scores that hold `keys` keys, in whole panels: start and size of each.
+  template <class Each>
+  void for_each_piece(const Tile& tile, std::size_t keys, Each&& each) const {
+    if (call_.side_by_side) {
+      each(0, kPanel * keys);
+      return;
+    }
+    for (std::size_t r = 0; r < tile.count; ++r) {
+      each(r * kKeyBlock, round_up(keys));
+    }
+  }
+
+  /// Writes every row's output / sum. `otherwise` gets head and query of the rows where that is not
+  /// finite, and of those that saw a value which is not.
   template <class Otherwise>
-  bool store(const std::vector<Batch>& batches, Otherwise&& otherwise) const;
-  [[nodiscard]] bool store(const Batch& batch, std::size_t r) const;
+  bool store(Otherwise&& otherwise) const;
+  [[nodiscard]] bool store(const Tile& tile, std::size_t r) const;
 
   /// The values with 0 for what is not finite: times the weight 0 of a hidden key, infinity or NaN
   /// would be NaN.
-  const Panels& clean_values();
+  ConstPanels clean(const ConstPanels& values);
+
+  [[nodiscard]] std::size_t head_of(const Tile& tile, std::size_t r) const {
+    return tile.head + (tile.first + r) / call_.queries();
+  }
+  [[nodiscard]] std::size_t query_of(const Tile& tile, std::size_t r) const {
+    return (tile.first + r) % call_.queries();
+  }
 
   const Call& call_;
-  const std::size_t b_;
-  const Panels& keys_;
-  const Panels& values_;
-  const std::size_t width_;  // Ev, rounded up to whole panels
-  std::optional<Panels> clean_;
-  std::vector<std::size_t> tainted_;    // keys whose value is not finite
-  std::vector<float> scores_, biases_;  // of the batch that is at work
+  const Spread queries_at_, scores_at_, sums_at_, output_at_;
+  std::size_t b_ = 0;
+  float *scores_, *biases_;  // of the tile that is at work
+  std::array<Tile, kTiles> tiles_;
+  std::size_t active_ = 0;            // tiles that have rows
+  std::vector<float> clean_;          // once it was needed
+  std::vector<std::size_t> tainted_;  // keys whose value is not finite
 };
 
-void Head::begin(Batch& batch) const {
-  std::fill_n(batch.sums, batch.room() * 4, 0.0F);
-  std::fill_n(batch.output, batch.output_size, 0.0F);
-  batch.reach = call_.rule.reach(b_, batch.rows[0].i);
-  for (std::size_t r = 0; r < batch.rows.size(); ++r) {
-    const Row& row = batch.rows[r];
-    const Start start(call_, row.h);
-    batch.max[r] = start.max;
-    batch.sums[batch.sums_at(r, 0)] = start.sum;
-    spread(call_.q.row(row.b, row.h, row.i), call_.head_dim(), call_.scale,
-           batch.queries + batch.queries_at(r, 0), batch.queries_at.item_step);
-    const MaskRule::Reach reach = call_.rule.reach(b_, row.i);
-    batch.reach.first = std::min(batch.reach.first, reach.first);
-    batch.reach.last = std::max(batch.reach.last, reach.last);
+void Head::begin(Tile& tile) const {
+  if (tile.count < kPanel) {
+    std::fill_n(tile.queries, kPanel * call_.head_dim(), 0.0F);
+    std::fill_n(tile.max, kPanel, 0.0F);
+  }
+  std::fill_n(tile.sums, kPanel * 4, 0.0F);
+  std::fill_n(tile.output, kPanel * call_.width, 0.0F);
+  tile.some = {std::numeric_limits<std::size_t>::max(), 0};
+  tile.all = {0, std::numeric_limits<std::size_t>::max()};
+  for (std::size_t r = 0; r < tile.count; ++r) {
+    const std::size_t h = head_of(tile, r);
+    const std::size_t i = query_of(tile, r);
+    const bool sink = !call_.options.sinks.empty();
+    tile.max[r] = sink ? call_.options.sinks[h] : kHidden;
+    tile.sums[sums_at_(r, 0)] = sink ? 1.0F : 0.0F;
+    spread(call_.q.row(b_, h, i), call_.head_dim(), call_.scale,
+           tile.queries + queries_at_(r, 0), queries_at_.item_step);
+    const MaskRule::Reach reach = call_.rule.reach(b_, i);
+    tile.reach[r] = reach;
+    tile.some = {std::min(tile.some.first, reach.first), std::max(tile.some.last, reach.last)};
+    tile.all = {std::max(tile.all.first, reach.first), std::min(tile.all.last, reach.last)};
   }
 }
 
-void Head::mask(const Batch& batch, std::size_t first, std::size_t keys) {
-  const Spread& at = batch.scores_at;
-  const bool biased = call_.rule.has_biases();
-  if (biased) {
-    biases_ = zeros(scores_.size());
-  }
-  for (std::size_t r = 0; r < batch.rows.size(); ++r) {
-    const Row& row = batch.rows[r];
-    if (biased) {
-      call_.rule.biases(b_, row.h, row.i, first, keys, &biases_[at(r, 0)], at.item_step);
-      continue;
+void Head::mask(const Tile& tile, std::size_t first, std::size_t keys) {
+  if (call_.biased) {
+    std::fill_n(biases_, kPanel * kKeyBlock, 0.0F);
+    for (std::size_t r = 0; r < tile.count; ++r) {
+      call_.rule.biases(b_, head_of(tile, r), query_of(tile, r), first, keys,
+                        biases_ + scores_at_(r, 0), scores_at_.item_step);
     }
-    const MaskRule::Reach reach = call_.rule.reach(b_, row.i);
+    for_each_piece(tile, keys, [&](std::size_t start, std::size_t size) {
+      kernel::add_biases(scores_ + start, biases_ + start, size);
+    });
+    return;
+  }
+  if (tile.all.first <= first && first + keys <= tile.all.last) {
+    return;
+  }
+  for (std::size_t r = 0; r < tile.count; ++r) {
+    const MaskRule::Reach& reach = tile.reach[r];
     for (std::size_t j = first; j < std::min(reach.first, first + keys); ++j) {
-      scores_[at(r, j - first)] = kHidden;
+      scores_[scores_at_(r, j - first)] = kHidden;
     }
     for (std::size_t j = std::max(reach.last, first); j < first + keys; ++j) {
-      scores_[at(r, j - first)] = kHidden;
+      scores_[scores_at_(r, j - first)] = kHidden;
     }
-  }
-  if (biased) {
-    kernel::add_biases(scores_.data(), biases_.data(), scores_.size());
   }
 }
 
-void Head::step(Batch& batch, std::size_t block, const Panels& values) {
-  const std::size_t first = std::max(block, batch.reach.first / kPanel * kPanel);
-  const std::size_t last = std::min(block + kKeyBlock, batch.reach.last);
+void Head::step(Tile& tile, std::size_t block, const ConstPanels& keys, const ConstPanels& values) {
+  const std::size_t first = std::max(block, tile.some.first / kPanel * kPanel);
+  const std::size_t last = std::min(block + kKeyBlock, tile.some.last);
   if (first >= last) {
     return;
   }
-  const std::size_t keys = last - first;
-  const std::size_t count = batch.rows.size();
+  const std::size_t count = last - first;
   const std::size_t head_dim = call_.head_dim();
-  const kernel::PanelsOf k{keys_.at(first, 0), keys_.stride(), round_up(keys)};
-  const kernel::PanelsOf v{values.at(0, first), values.stride(), width_};
-  if (scores_.empty()) {
-    scores_ = zeros(batch.room() * kKeyBlock);
-  }
-  float* const scores = scores_.data();
+  const kernel::PanelsOf k{keys.at(first, 0), keys.stride(), round_up(count)};
+  const kernel::PanelsOf v{values.at(0, first), values.stride(), call_.width};
 
   // 1. S = Q K^T, scaled with Q
-  if (batch.side_by_side) {
-    kernel::multiply_lanes(k, head_dim, batch.queries, scores, false);
+  if (call_.side_by_side) {
+    kernel::multiply_lanes(k, head_dim, tile.queries, scores_, false);
   } else {
-    kernel::multiply_rows(k, head_dim, batch.queries, head_dim, count, scores, kKeyBlock, false);
+    kernel::multiply_rows(k, head_dim, tile.queries, head_dim, tile.count, scores_, kKeyBlock,
+                          false);
   }
   if (call_.options.softcap) {
-    cap_softly(scores, scores_.size(), *call_.options.softcap);
+    for_each_piece(tile, count, [&](std::size_t start, std::size_t size) {
+      cap_softly(scores_ + start, size, *call_.options.softcap);
+    });
   }
-  mask(batch, first, keys);
+  mask(tile, first, count);
 
   // 2. P = exp(S - max), and what came before shrinks to the new maximum
   // 3. O += P V
-  if (batch.side_by_side) {
-    kernel::soften_lanes(scores, keys, batch.max, batch.sums, batch.shrink);
-    kernel::scale_lanes(batch.output, width_, batch.shrink);
-    kernel::multiply_lanes(v, keys, scores, batch.output, true);
+  if (call_.side_by_side) {
+    kernel::soften_lanes(scores_, count, tile.max, tile.sums, tile.shrink);
+    kernel::scale_lanes(tile.output, call_.width, tile.shrink);
+    kernel::multiply_lanes(v, count, scores_, tile.output, true);
   } else {
-    for (std::size_t r = 0; r < count; ++r) {
-      kernel::soften_row(scores + r * kKeyBlock, keys, &batch.max[r], &batch.sums[r * 4],
-                         &batch.shrink[r]);
-      kernel::scale_row(&batch.output[r * width_], width_, batch.shrink[r]);
+    for (std::size_t r = 0; r < tile.count; ++r) {
+      kernel::soften_row(scores_ + r * kKeyBlock, count, tile.max + r, tile.sums + r * 4,
+                         tile.shrink + r);
+      kernel::scale_row(tile.output + r * call_.width, call_.width, tile.shrink[r]);
     }
-    kernel::multiply_rows(v, keys, scores, kKeyBlock, count, batch.output, width_, true);
+    kernel::multiply_rows(v, count, scores_, kKeyBlock, tile.count, tile.output, call_.width, true);
   }
 }
 
-void Head::run(std::vector<Batch>& batches, const Panels& values) {
-  std::size_t first = keys_.rows();
+void Head::run(const ConstPanels& keys, const ConstPanels& values) {
+  std::size_t first = std::numeric_limits<std::size_t>::max();
   std::size_t last = 0;
-  for (Batch& batch : batches) {
-    begin(batch);
-    first = std::min(first, batch.reach.first);
-    last = std::max(last, batch.reach.last);
+  for (std::size_t t = 0; t < active_; ++t) {
+    begin(tiles_[t]);
+    first = std::min(first, tiles_[t].some.first);
+    last = std::max(last, tiles_[t].some.last);
   }
   for (std::size_t block = first / kKeyBlock * kKeyBlock; block < last; block += kKeyBlock) {
-    for (Batch& batch : batches) {
-      step(batch, block, values);
+    for (std::size_t t = 0; t < active_; ++t) {
+      step(tiles_[t], block, keys, values);
     }
   }
 }
 
-const Panels& Head::clean_values() {
-  if (!clean_) {
-    clean_ = values_;
-    for (std::size_t j = 0; j < values_.depth(); ++j) {
+Head::ConstPanels Head::clean(const ConstPanels& values) {
+  if (clean_.empty()) {
+    clean_.assign(values.at(0, 0), values.at(0, 0) + values.size());
+    const PanelsView<float> own(clean_.data(), values.rows(), values.depth());
+    for (std::size_t j = 0; j < values.depth(); ++j) {
       bool tainted = false;
-      for (std::size_t c = 0; c < values_.rows(); ++c) {
-        if (!std::isfinite(values_(c, j))) {
-          (*clean_)(c, j) = 0.0F;
+      for (std::size_t c = 0; c < values.rows(); ++c) {
+        if (!std::isfinite(own(c, j))) {
+          own(c, j) = 0.0F;
           tainted = true;
         }
       }
@@ -287,96 +340,82 @@ const Panels& Head::clean_values() {
       }
     }
   }
-  return *clean_;
+  return {clean_.data(), values.rows(), values.depth()};
 }
 
-bool Head::store(const Batch& batch, std::size_t r) const {
-  const Row& row = batch.rows[r];
-  const MaskRule::Reach reach = call_.rule.reach(row.b, row.i);
-  float* out = call_.output.row(row.b, row.h, row.i);
+bool Head::store(const Tile& tile, std::size_t r) const {
+  const std::size_t h = head_of(tile, r);
+  const std::size_t i = query_of(tile, r);
+  const MaskRule::Reach& reach = tile.reach[r];
+  float* out = call_.output.row(b_, h, i);
+  const std::size_t value_dim = call_.output.shape[3];
   if (reach.first == reach.last) {
-    std::fill_n(out, values_.rows(), 0.0F);
+    std::fill_n(out, value_dim, 0.0F);
     return true;
   }
-  const auto part = [&](std::size_t s) { return batch.sums[batch.sums_at(r, s)]; };
+  const auto part = [&](std::size_t s) { return tile.sums[sums_at_(r, s)]; };
   const float sum = (part(0) + part(1)) + (part(2) + part(3));
-  const bool finite = gather(batch.output + batch.output_at(r, 0), batch.output_at.item_step,
-                             values_.rows(), sum, out);
-  return finite && std::isfinite(batch.max[r]) && std::isfinite(sum) &&
+  const bool finite =
+      gather(tile.output + output_at_(r, 0), output_at_.item_step, value_dim, sum, out);
+  return finite && std::isfinite(tile.max[r]) && std::isfinite(sum) &&
          std::none_of(tainted_.begin(), tainted_.end(), [&](std::size_t j) {
-           return j >= reach.first && j < reach.last && !call_.rule.hides(row.b, row.h, row.i, j);
+           return j >= reach.first && j < reach.last && !call_.rule.hides(b_, h, i, j);
          });
 }
 
 template <class Otherwise>
-bool Head::store(const std::vector<Batch>& batches, Otherwise&& otherwise) const {
+bool Head::store(Otherwise&& otherwise) const {
   bool good = true;
-  for (const Batch& batch : batches) {
-    for (std::size_t r = 0; r < batch.rows.size(); ++r) {
-      if (!store(batch, r)) {
+  for (std::size_t t = 0; t < active_; ++t) {
+    for (std::size_t r = 0; r < tiles_[t].count; ++r) {
+      if (!store(tiles_[t], r)) {
         good = false;
-        otherwise(batch.rows[r]);
+        otherwise(head_of(tiles_[t], r), query_of(tiles_[t], r));
       }
     }
   }
   return good;
 }
 
-void Head::attend(std::vector<Batch>& batches) {
-  run(batches, values_);
-  if (store(batches, [](const Row&) {})) {
-    return;
-  }
-  const Panels& clean = clean_values();
-  if (!tainted_.empty()) {
-    run(batches, clean);
-  }
-  store(batches, [&](const Row& row) { attend_exactly(call_, row, keys_, values_); });
-}
-
-void Head::attend_tiles(std::size_t h, std::size_t first, std::size_t count) {
-  std::vector<Batch> tiles;
-  for (std::size_t done = 0; done < count; done += kPanel) {
-    std::vector<Row> rows;
-    for (std::size_t i = done; i < std::min(done + kPanel, count); ++i) {
-      rows.push_back({b_, h, first + i});
+void Head::attend_rows(std::size_t head, const ConstPanels& keys, const ConstPanels& values) {
+  const std::size_t rows = call_.rows();
+  for (std::size_t first = 0; first < rows; first += kTiles * kPanel) {
+    active_ = std::min(kTiles, round_up(rows - first) / kPanel);
+    for (std::size_t t = 0; t < active_; ++t) {
+      tiles_[t].head = head;
+      tiles_[t].first = first + t * kPanel;
+      tiles_[t].count = std::min(kPanel, rows - tiles_[t].first);
     }
-    tiles.emplace_back(std::move(rows), true, call_.head_dim(), width_);
-  }
-  attend(tiles);
-}
-
-void Head::attend_rows(std::vector<Row> rows) {
-  std::vector<Batch> one;
-  one.emplace_back(std::move(rows), false, call_.head_dim(), width_);
-  attend(one);
-}
-
-void attend_packed(const View4<const float>& q, const PackedKeyValues& packed, std::size_t kv_heads,
-                   std::size_t keys, const AttentionOptions& options, const View4<float>& output) {
-  const auto [batch, heads, queries, head_dim] = q.shape;
-  const MaskRule rule(options, {batch, heads, queries, keys});
-  require_valid_sinks(options.sinks, heads);
-  require_valid_softcap(options.softcap);
-  const Call call{q, options, rule, resolve_scale(options.scale, head_dim), output};
-  const std::size_t group = heads / kv_heads;
-  for (std::size_t own = 0; own < batch * kv_heads && queries > 0; ++own) {
-    Head head(call, own / kv_heads, packed.keys[own], packed.values[own]);
-    const std::size_t first_head = own % kv_heads * group;
-    if (queries < kPanel) {
-      std::vector<Row> rows;
-      rows.reserve(group * queries);
-      for (std::size_t row = 0; row < group * queries; ++row) {
-        rows.push_back({own / kv_heads, first_head + row / queries, row % queries});
-      }
-      head.attend_rows(std::move(rows));
+    run(keys, values);
+    if (store([](std::size_t, std::size_t) {})) {
       continue;
     }
-    for (std::size_t h = first_head; h < first_head + group; ++h) {
-      for (std::size_t first = 0; first < queries; first += kTiles * kPanel) {
-        head.attend_tiles(h, first, std::min(kTiles * kPanel, queries - first));
-      }
+    const ConstPanels finite = clean(values);
+    if (!tainted_.empty()) {
+      run(keys, finite);
     }
+    store([&](std::size_t h, std::size_t i) { attend_exactly(call_, b_, h, i, keys, values); });
+  }
+}
+
+void Head::attend(std::size_t b, std::size_t h, const ConstPanels& keys,
+                  const ConstPanels& values) {
+  b_ = b;
+  clean_.clear();
+  tainted_.clear();
+  const std::size_t first = h * call_.group;
+  for (std::size_t head = first; head < first + call_.group;
+       head += call_.side_by_side ? 1 : call_.group) {
+    attend_rows(head, keys, values);
+  }
+}
+
+/// Head h of batch row b of k [B, Hkv, S, E] and v [B, Hkv, S, Ev].
+void pack(const View4<const float>& k, const View4<const float>& v, std::size_t b, std::size_t h,
+          const PanelsView<float>& keys, const PanelsView<float>& values) {
+  for (std::size_t j = 0; j < k.shape[2]; ++j) {
+    set_row(keys, j, k.row(b, h, j));
+    set_column(values, j, v.row(b, h, j));
   }
 }
 
@@ -388,27 +427,25 @@ Tensor4 output_for(const Tensor4& q, std::size_t value_dim) {
 
 }  // namespace
 
-PackedKeyValues pack_key_values(const View4<const float>& k, const View4<const float>& v) {
-  const auto [batch, kv_heads, keys, head_dim] = k.shape;
-  PackedKeyValues packed;
-  packed.keys.reserve(batch * kv_heads);
-  packed.values.reserve(batch * kv_heads);
-  for (std::size_t own = 0; own < batch * kv_heads; ++own) {
-    Panels& own_keys = packed.keys.emplace_back(keys, head_dim);
-    Panels& own_values = packed.values.emplace_back(v.shape[3], keys);
-    for (std::size_t j = 0; j < keys; ++j) {
-      own_keys.set_row(j, k.row(0, own, j));
-      own_values.set_column(j, v.row(0, own, j));
-    }
-  }
-  return packed;
-}
-
 void flash_attention(const View4<const float>& q, const View4<const float>& k,
                      const View4<const float>& v, const AttentionOptions& options,
                      const View4<float>& output) {
-  require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
-  attend_packed(q, pack_key_values(k, v), k.shape[1], k.shape[2], options, output);
+  require_attention_shapes(q.shape, k.shape, v.shape);
+  const auto [batch, kv_heads, keys, head_dim] = k.shape;
+  const Call call(q, k.shape, options, output);
+  const std::size_t key_floats = round_up(keys) * head_dim;
+  const std::size_t value_floats = call.width * keys;
+  Scratch scratch(key_floats + value_floats + Head::floats(call));
+  const PanelsView<float> own_keys(scratch.take(key_floats), keys, head_dim);
+  const PanelsView<float> own_values(scratch.take(value_floats), v.shape[3], keys);
+  // What fills up the last panels is multiplied as well.
+  std::fill_n(own_keys.at(0, 0), key_floats, 0.0F);
+  std::fill_n(own_values.at(0, 0), value_floats, 0.0F);
+  Head head(call, scratch);
+  for (std::size_t own = 0; own < batch * kv_heads; ++own) {
+    pack(k, v, own / kv_heads, own % kv_heads, own_keys, own_values);
+    head.attend(own / kv_heads, own % kv_heads, own_keys, own_values);
+  }
 }
 
 Tensor4 flash_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
@@ -421,7 +458,14 @@ Tensor4 flash_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v,
 Tensor4 flash_attention(const Tensor4& q, const PackedKeyValues& packed, std::size_t kv_heads,
                         std::size_t value_dim, std::size_t keys, const AttentionOptions& options) {
   Tensor4 output = output_for(q, value_dim);
-  attend_packed(view_of(q), packed, kv_heads, keys, options, view_of(output));
+  const View4<const float> queries = view_of(q);
+  const View4<float> out = view_of(output);
+  const Call call(queries, {q.shape(0), kv_heads, keys, q.shape(3)}, options, out);
+  Scratch scratch(Head::floats(call));
+  Head head(call, scratch);
+  for (std::size_t own = 0; own < q.shape(0) * kv_heads; ++own) {
+    head.attend(own / kv_heads, own % kv_heads, packed.keys[own].view(), packed.values[own].view());
+  }
   return output;
 }
 

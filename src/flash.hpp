@@ -15,8 +15,6 @@ struct PackedKeyValues {
   std::vector<Panels> values;  // [B * Hkv], each [Ev, S]: a value's elements are the rows
 };
 
-PackedKeyValues pack_key_values(const View4<const float>& k, const View4<const float>& v);
-
 /// The same attention as attention() of attention.hpp, without the matrix of weights: blocks of
 /// keys go by, and each query keeps a running maximum, a running sum and a running output (Dao et
 /// al. 2022, FlashAttention). No memory beyond O((L + S)(E + Ev)) is taken.

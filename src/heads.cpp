@@ -18,9 +18,8 @@ Tensor4 split_heads(const Tensor3& x, std::size_t heads) {
   for (std::size_t b = 0; b < x.shape(0); ++b) {
     for (std::size_t h = 0; h < heads; ++h) {
       for (std::size_t i = 0; i < x.shape(1); ++i) {
-        for (std::size_t e = 0; e < head_dim; ++e) {
-          split(b, h, i, e) = x(b, i, h * head_dim + e);
-        }
+        std::copy_n(x.data() + (b * x.shape(1) + i) * x.shape(2) + h * head_dim, head_dim,
+                    split.data() + ((b * heads + h) * x.shape(1) + i) * head_dim);
       }
     }
   }
@@ -33,9 +32,8 @@ Tensor3 merge_heads(const Tensor4& x) {
   for (std::size_t b = 0; b < x.shape(0); ++b) {
     for (std::size_t h = 0; h < x.shape(1); ++h) {
       for (std::size_t i = 0; i < x.shape(2); ++i) {
-        for (std::size_t e = 0; e < head_dim; ++e) {
-          merged(b, i, h * head_dim + e) = x(b, h, i, e);
-        }
+        std::copy_n(x.data() + ((b * x.shape(1) + h) * x.shape(2) + i) * head_dim, head_dim,
+                    merged.data() + (b * x.shape(2) + i) * merged.shape(2) + h * head_dim);
       }
     }
   }

@@ -69,8 +69,8 @@ void KVCache::append(const Tensor4& k, const Tensor4& v, const Chunk& chunk) {
     for (std::size_t h = 0; h < size_.num_kv_heads; ++h) {
       const std::size_t own = b * size_.num_kv_heads + h;
       for (std::size_t token = 0; token < count; ++token) {
-        packed_.keys[own].set_row(lengths_[b] + token, &k(b, h, first + token, 0));
-        packed_.values[own].set_column(lengths_[b] + token, &v(b, h, first + token, 0));
+        set_row(packed_.keys[own].view(), lengths_[b] + token, &k(b, h, first + token, 0));
+        set_column(packed_.values[own].view(), lengths_[b] + token, &v(b, h, first + token, 0));
       }
     }
     lengths_[b] += count;

@@ -12,6 +12,9 @@ namespace softlookup {
 
 namespace {
 
+constexpr std::size_t kTiles = 8;   // tiles of rows that share a block of the weight
+constexpr std::size_t kBlock = 32;  // rows of the weight that are near at once
+
 /// One number of the projection, in double.
 float exact(const float* x, const Tensor1& bias, const Panels& weight, std::size_t row) {
   double sum = bias.size() == 0 ? 0.0 : static_cast<double>(bias(row));
@@ -32,7 +35,7 @@ std::array<std::size_t, 3> projected_shape(const Tensor3& x, std::size_t out) {
 Panels pack(const Tensor2& matrix) {
   Panels packed(matrix.shape(0), matrix.shape(1));
   for (std::size_t row = 0; row < matrix.shape(0); ++row) {
-    packed.set_row(row, matrix.data() + row * matrix.shape(1));
+    set_row(packed.view(), row, matrix.data() + row * matrix.shape(1));
   }
   return packed;
 }
@@ -63,46 +66,56 @@ Tensor3 plain_linear(const Tensor3& x, const Projection& projection) {
 }
 
 Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
-  const Panels& weight = projection.weight;
+  const PanelsView<const float> weight = projection.weight.view();
   const std::size_t rows = x.shape(0) * x.shape(1);
   const std::size_t in = weight.depth();
   const std::size_t out = weight.rows();
-  const kernel::PanelsOf panels{weight.at(0, 0), weight.stride(), round_up(out)};
   Tensor3 y = xt::empty<float>(projected_shape(x, out));
-  std::vector<float> bias(panels.rows);
+  std::vector<float> bias(round_up(out));
   std::copy(projection.bias.begin(), projection.bias.end(), bias.begin());
+  bool finite = true;
 
-  std::size_t row = 0;
-  std::vector<float> lanes(in * kPanel);
-  std::vector<float> tile(panels.rows * kPanel);  // [out, 8], or [rows < 8, out]
-  for (; row + kPanel <= rows; row += kPanel) {
-    for (std::size_t r = 0; r < kPanel; ++r) {
-      for (std::size_t column = 0; column < in; ++column) {
-        lanes[column * kPanel + r] = x.data()[(row + r) * in + column];
+  // Whole tiles of eight rows side by side, kTiles of them for each block of the weight that is near.
+  const std::size_t tiles = rows / kPanel;
+  std::vector<float> lanes(std::min(tiles, kTiles) * in * kPanel);
+  std::vector<float> block(std::min(kBlock, round_up(out)) * kPanel);  // [out rows, 8]
+  for (std::size_t first = 0; first < tiles; first += kTiles) {
+    const std::size_t count = std::min(kTiles, tiles - first);
+    for (std::size_t r = 0; r < count * kPanel; ++r) {
+      spread(x.data() + (first * kPanel + r) * in, in, 1.0F,
+             &lanes[r / kPanel * in * kPanel + r % kPanel], kPanel);
+    }
+    for (std::size_t column = 0; column < out; column += kBlock) {
+      const std::size_t width = std::min(kBlock, out - column);
+      const kernel::PanelsOf panels{weight.at(column, 0), weight.stride(), round_up(width)};
+      for (std::size_t t = 0; t < count; ++t) {
+        for (std::size_t c = 0; c < panels.rows; ++c) {
+          std::fill_n(&block[c * kPanel], kPanel, bias[column + c]);
+        }
+        kernel::multiply_lanes(panels, in, &lanes[t * in * kPanel], block.data(), true);
+        float* const to = y.data() + (first + t) * kPanel * out + column;
+        finite = turn_lanes(block.data(), width, to, out) && finite;
       }
     }
-    for (std::size_t column = 0; column < panels.rows; ++column) {
-      std::fill_n(&tile[column * kPanel], kPanel, bias[column]);
-    }
-    kernel::multiply_lanes(panels, in, lanes.data(), tile.data(), true);
-    for (std::size_t r = 0; r < kPanel; ++r) {
-      for (std::size_t column = 0; column < out; ++column) {
-        y.data()[(row + r) * out + column] = tile[column * kPanel + r];
-      }
-    }
   }
-  for (std::size_t r = 0; r < rows - row; ++r) {
-    std::copy(bias.begin(), bias.end(), &tile[r * panels.rows]);
+
+  // The rest, one after the other.
+  const std::size_t left = rows % kPanel;
+  std::vector<float> last(left * bias.size());
+  for (std::size_t r = 0; r < left; ++r) {
+    std::copy(bias.begin(), bias.end(), &last[r * bias.size()]);
   }
-  kernel::multiply_rows(panels, in, x.data() + row * in, in, rows - row, tile.data(), panels.rows,
-                        true);
-  for (std::size_t r = 0; r < rows - row; ++r) {
-    std::copy_n(&tile[r * panels.rows], out, y.data() + (row + r) * out);
+  kernel::multiply_rows({weight.at(0, 0), weight.stride(), bias.size()}, in,
+                        x.data() + tiles * kPanel * in, in, left, last.data(), bias.size(), true);
+  for (std::size_t r = 0; r < left; ++r) {
+    float* const to = y.data() + (tiles * kPanel + r) * out;
+    finite = gather(&last[r * bias.size()], 1, out, 1.0F, to) && finite;
   }
-  for (std::size_t n = 0; n < y.size(); ++n) {
+
+  for (std::size_t n = 0; n < y.size() && !finite; ++n) {
     float& number = y.data()[n];
     if (!std::isfinite(number)) {  // float32 could not hold it, or what it is on the way
-      number = exact(x.data() + n / out * in, projection.bias, weight, n % out);
+      number = exact(x.data() + n / out * in, projection.bias, projection.weight, n % out);
     }
   }
   return y;

@@ -63,7 +63,7 @@ class Memory {
 
 Tensor4 linear_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v, bool causal,
                          const std::optional<NdBool>& key_mask, double eps) {
-  require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
+  require_attention_shapes(q.shape(), k.shape(), v.shape());
   if (!(std::isfinite(eps) && eps >= 0)) {
     throw Error(ErrorCode::OPTION, {"eps must be a finite number, 0 or more"});
   }

@@ -92,53 +92,64 @@ Alignment resolve_alignment(const MaskSpec& spec, std::size_t queries, std::size
 
 }  // namespace
 
-MaskRule::MaskRule(MaskSpec spec, const ScoreShape& shape)
-    : spec_(std::move(spec)), masked_keys_(shape[3] - spec_.free_keys) {
-  const auto [batch, heads, queries, all_keys] = shape;
-  if (spec_.free_keys > all_keys) {
-    throw Error(ErrorCode::OPTION, {"free keys: ", std::to_string(spec_.free_keys),
-                                    " exceed S = ", std::to_string(all_keys)});
-  }
-  require_length(spec_.alibi_slopes.size(), heads, "alibiSlopes", "H");
-  require_length(spec_.key_lengths.size(), batch, "keyLengths", "B");
-  require_length(spec_.query_offsets.size(), batch, "offsets", "B");
-  for (const float slope : spec_.alibi_slopes) {
-    if (!std::isfinite(slope)) {
-      throw Error(ErrorCode::OPTION, {"alibiSlopes must be finite numbers"});
-    }
-  }
-  for (const std::size_t length : spec_.key_lengths) {
-    if (length > masked_keys_) {
-      throw Error(ErrorCode::OPTION, {"keyLengths: ", std::to_string(length),
-                                      " exceeds S = ", std::to_string(masked_keys_)});
-    }
-  }
+MaskRule::MaskRule(const MaskSpec& spec, const ScoreShape& shape) : spec_(&spec) { resolve(shape); }
 
-  offsets_ = spec_.query_offsets;
-  if (offsets_.empty()) {
-    const Alignment alignment = resolve_alignment(spec_, queries, masked_keys_);
-    for (std::size_t b = 0; b < batch; ++b) {
-      const std::size_t keys = spec_.key_lengths.empty() ? masked_keys_ : spec_.key_lengths[b];
-      offsets_.push_back(alignment == Alignment::top_left
-                             ? 0
-                             : static_cast<std::ptrdiff_t>(keys) -
-                                   static_cast<std::ptrdiff_t>(queries));
-    }
-  }
-
-  const ScoreShape target{batch, heads, queries, masked_keys_};
-  for (const Mask& mask : spec_.masks) {
-    strides_.push_back(broadcast_strides(mask_shape(mask), target));
-    require_valid_bias(mask);
-  }
+MaskRule::MaskRule(MaskSpec&& spec, const ScoreShape& shape)
+    : own_(std::move(spec)), spec_(&*own_) {
+  resolve(shape);
 }
 
 MaskRule::MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& shape,
                    std::size_t free_keys)
     : MaskRule(spec_of(std::move(masks), causal, free_keys), shape) {}
 
+void MaskRule::resolve(const ScoreShape& shape) {
+  const auto [batch, heads, queries, all_keys] = shape;
+  if (spec_->free_keys > all_keys) {
+    throw Error(ErrorCode::OPTION, {"free keys: ", std::to_string(spec_->free_keys),
+                                    " exceed S = ", std::to_string(all_keys)});
+  }
+  queries_ = queries;
+  masked_keys_ = all_keys - spec_->free_keys;
+  require_length(spec_->alibi_slopes.size(), heads, "alibiSlopes", "H");
+  require_length(spec_->key_lengths.size(), batch, "keyLengths", "B");
+  require_length(spec_->query_offsets.size(), batch, "offsets", "B");
+  for (const float slope : spec_->alibi_slopes) {
+    if (!std::isfinite(slope)) {
+      throw Error(ErrorCode::OPTION, {"alibiSlopes must be finite numbers"});
+    }
+  }
+  for (const std::size_t length : spec_->key_lengths) {
+    if (length > masked_keys_) {
+      throw Error(ErrorCode::OPTION, {"keyLengths: ", std::to_string(length),
+                                      " exceeds S = ", std::to_string(masked_keys_)});
+    }
+  }
+  if (spec_->query_offsets.empty()) {
+    alignment_ = resolve_alignment(*spec_, queries, masked_keys_);
+  }
+  const ScoreShape target{batch, heads, queries, masked_keys_};
+  for (const Mask& mask : spec_->masks) {
+    strides_.push_back(broadcast_strides(mask_shape(mask), target));
+    require_valid_bias(mask);
+  }
+}
+
+std::size_t MaskRule::real_keys(std::size_t b) const {
+  return spec_->key_lengths.empty() ? masked_keys_ : spec_->key_lengths[b];
+}
+
+std::ptrdiff_t MaskRule::offset(std::size_t b) const {
+  if (!spec_->query_offsets.empty()) {
+    return spec_->query_offsets[b];
+  }
+  return alignment_ == Alignment::top_left
+             ? 0
+             : static_cast<std::ptrdiff_t>(real_keys(b)) - static_cast<std::ptrdiff_t>(queries_);
+}
+
 MaskRule::Reach MaskRule::masked_reach(std::size_t b, std::size_t i) const {
-  const auto position = static_cast<std::int64_t>(i) + offsets_[b];
+  const auto position = static_cast<std::int64_t>(i) + offset(b);
   const auto key = [this](std::int64_t place) {
     return static_cast<std::size_t>(
         std::clamp<std::int64_t>(place, 0, static_cast<std::int64_t>(masked_keys_)));
@@ -148,47 +159,47 @@ MaskRule::Reach MaskRule::masked_reach(std::size_t b, std::size_t i) const {
     return static_cast<std::int64_t>(std::min(keys, kFar));
   };
   std::size_t first = 0;
-  std::size_t last = spec_.key_lengths.empty() ? masked_keys_ : spec_.key_lengths[b];
-  if (spec_.causal != Causal::none) {
+  std::size_t last = real_keys(b);
+  if (spec_->causal != Causal::none) {
     last = std::min(last, key(position + 1));
   }
-  if (spec_.window_right) {
-    last = std::min(last, key(position + distance(*spec_.window_right) + 1));
+  if (spec_->window_right) {
+    last = std::min(last, key(position + distance(*spec_->window_right) + 1));
   }
-  if (spec_.window_left) {
-    first = key(position - distance(*spec_.window_left));
+  if (spec_->window_left) {
+    first = key(position - distance(*spec_->window_left));
   }
   return {first, std::max(first, last)};
 }
 
 MaskRule::Reach MaskRule::reach(std::size_t b, std::size_t i) const {
-  return spec_.free_keys > 0 ? Reach{0, masked_keys_ + spec_.free_keys} : masked_reach(b, i);
+  return spec_->free_keys > 0 ? Reach{0, masked_keys_ + spec_->free_keys} : masked_reach(b, i);
 }
 
 bool MaskRule::has_biases() const {
-  return !spec_.masks.empty() || !spec_.alibi_slopes.empty() || spec_.free_keys > 0;
+  return !spec_->masks.empty() || !spec_->alibi_slopes.empty() || spec_->free_keys > 0;
 }
 
 void MaskRule::biases(std::size_t b, std::size_t h, std::size_t i, std::size_t first,
                       std::size_t count, float* out, std::size_t step) const {
   const Reach within = masked_reach(b, i);
-  const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(i) + offsets_[b];
+  const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(i) + offset(b);
   const std::size_t masked = first < masked_keys_ ? std::min(count, masked_keys_ - first) : 0;
   for (std::size_t n = 0; n < count; ++n) {
     const bool hidden = n < masked && (first + n < within.first || first + n >= within.last);
     out[n * step] = hidden ? kHidden : 0.0F;
   }
-  if (!spec_.alibi_slopes.empty()) {
-    const double slope = spec_.alibi_slopes[h];
+  if (!spec_->alibi_slopes.empty()) {
+    const double slope = spec_->alibi_slopes[h];
     for (std::size_t n = 0; n < masked; ++n) {
       const auto distance = static_cast<double>(position - static_cast<std::ptrdiff_t>(first + n));
       out[n * step] += within_float_range(-slope * std::abs(distance));
     }
   }
-  for (std::size_t m = 0; m < spec_.masks.size(); ++m) {
+  for (std::size_t m = 0; m < spec_->masks.size(); ++m) {
     const auto& [sb, sh, si, sj] = strides_[m];
     const std::size_t row = b * sb + h * sh + i * si + first * sj;
-    if (const auto* keep = std::get_if<NdBool>(&spec_.masks[m])) {
+    if (const auto* keep = std::get_if<NdBool>(&spec_->masks[m])) {
       const std::uint8_t* flags = keep->data() + row;
       for (std::size_t n = 0; n < masked; ++n) {
         if (flags[n * sj] == 0) {
@@ -196,7 +207,7 @@ void MaskRule::biases(std::size_t b, std::size_t h, std::size_t i, std::size_t f
         }
       }
     } else {
-      const float* values = std::get<NdArray>(spec_.masks[m]).data() + row;
+      const float* values = std::get<NdArray>(spec_->masks[m]).data() + row;
       for (std::size_t n = 0; n < masked; ++n) {
         const float value = values[n * sj];
         float& bias = out[n * step];

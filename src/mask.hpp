@@ -44,10 +44,14 @@ struct MaskSpec {
 /// A MaskSpec resolved against the shape of its scores.
 class MaskRule {
  public:
-  /// Throws MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL, SHAPE, OPTION.
-  MaskRule(MaskSpec spec, const ScoreShape& shape);
+  /// `spec` has to outlive the rule. Throws MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL, SHAPE, OPTION.
+  MaskRule(const MaskSpec& spec, const ScoreShape& shape);
+  MaskRule(MaskSpec&& spec, const ScoreShape& shape);
   MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& shape,
            std::size_t free_keys = 0);
+
+  MaskRule(const MaskRule&) = delete;
+  MaskRule& operator=(const MaskRule&) = delete;
 
   /// What to add to a score: -Infinity where key j is hidden from query i.
   [[nodiscard]] float bias(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const;
@@ -71,12 +75,22 @@ class MaskRule {
  private:
   using Strides = std::array<std::size_t, 4>;  // 0 along a broadcast axis
 
+  void resolve(const ScoreShape& shape);
+
   [[nodiscard]] Reach masked_reach(std::size_t b, std::size_t i) const;
 
-  MaskSpec spec_;
-  std::vector<Strides> strides_;         // one for each mask
-  std::vector<std::ptrdiff_t> offsets_;  // [B]
-  std::size_t masked_keys_;              // S without the free keys
+  /// Where query 0 of batch row b stands.
+  [[nodiscard]] std::ptrdiff_t offset(std::size_t b) const;
+
+  /// The keys of batch row b that are real, of those that are not free.
+  [[nodiscard]] std::size_t real_keys(std::size_t b) const;
+
+  std::optional<MaskSpec> own_;  // a spec that nobody else keeps
+  const MaskSpec* spec_;
+  std::vector<Strides> strides_;  // one for each mask
+  Alignment alignment_ = Alignment::top_left;
+  std::size_t queries_ = 0;
+  std::size_t masked_keys_ = 0;  // S without the free keys
 };
 
 /// scores [B, H, L, S] + bias. A hidden place becomes -Infinity whatever stood there, NaN

@@ -4,8 +4,6 @@
 
 namespace softlookup {
 
-std::vector<float> zeros(std::size_t count) { return std::vector<float>(count); }
-
 void spread(const float* from, std::size_t count, float factor, float* to, std::size_t step) {
   for (std::size_t i = 0; i < count; ++i) {
     to[i * step] = from[i] * factor;
@@ -21,16 +19,25 @@ bool gather(const float* from, std::size_t step, std::size_t count, float diviso
   return poison == 0.0F;
 }
 
-void Panels::set_row(std::size_t row, const float* elements) {
-  float* place = data_.data() + index(row, 0);
-  for (std::size_t column = 0; column < depth_; ++column) {
-    place[column * kPanel] = elements[column];
+bool turn_lanes(const float* from, std::size_t count, float* to, std::size_t stride) {
+  float poison = 0.0F;
+  for (std::size_t c = 0; c < count; ++c) {
+    for (std::size_t r = 0; r < kPanel; ++r) {
+      const float number = from[c * kPanel + r];
+      to[r * stride + c] = number;
+      poison += number - number;
+    }
   }
+  return poison == 0.0F;
 }
 
-void Panels::set_column(std::size_t column, const float* elements) {
-  for (std::size_t row = 0; row < rows_; row += kPanel) {
-    std::copy_n(elements + row, std::min(kPanel, rows_ - row), data_.data() + index(row, column));
+void set_row(const PanelsView<float>& panels, std::size_t row, const float* elements) {
+  spread(elements, panels.depth(), 1.0F, &panels(row, 0), kPanel);
+}
+
+void set_column(const PanelsView<float>& panels, std::size_t column, const float* elements) {
+  for (std::size_t row = 0; row < panels.rows(); row += kPanel) {
+    std::copy_n(elements + row, std::min(kPanel, panels.rows() - row), panels.at(row, column));
   }
 }
 

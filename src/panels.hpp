@@ -11,45 +11,69 @@ constexpr std::size_t kPanel = 8;
 /// To whole panels.
 constexpr std::size_t round_up(std::size_t rows) { return (rows + kPanel - 1) / kPanel * kPanel; }
 
-std::vector<float> zeros(std::size_t count);
-
 /// to[i * step] = from[i] * factor for i < count
 void spread(const float* from, std::size_t count, float factor, float* to, std::size_t step);
 
 /// to[i] = from[i * step] / divisor for i < count, 0 never negative. Whether all of it is finite.
 bool gather(const float* from, std::size_t step, std::size_t count, float divisor, float* to);
 
-/// A matrix [rows, depth] as the kernel reads it: panels of eight rows, in each panel column after
-/// column, so that the eight numbers that are wanted at once lie side by side. What fills up the
-/// last panel is 0.
-class Panels {
+/// to[r * stride + c] = from[c * 8 + r] for r < 8 and c < count. Whether all of it is finite.
+bool turn_lanes(const float* from, std::size_t count, float* to, std::size_t stride);
+
+/// A matrix [rows, depth] as the kernel reads it, in memory that somebody else keeps: panels of
+/// eight rows, in each panel column after column, so that the eight numbers that are wanted at once
+/// lie side by side.
+template <class Number>
+class PanelsView {
  public:
-  Panels() = default;
-  Panels(std::size_t rows, std::size_t depth)
-      : rows_(rows), depth_(depth), data_(zeros(round_up(rows) * depth)) {}
+  PanelsView(Number* data, std::size_t rows, std::size_t depth)
+      : data_(data), rows_(rows), depth_(depth) {}
+
+  operator PanelsView<const Number>() const { return {data_, rows_, depth_}; }
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t depth() const { return depth_; }
 
-  float& operator()(std::size_t row, std::size_t column) { return data_[index(row, column)]; }
-  float operator()(std::size_t row, std::size_t column) const { return data_[index(row, column)]; }
+  /// Floats of it, those that fill up the last panel included.
+  [[nodiscard]] std::size_t size() const { return round_up(rows_) * depth_; }
+
+  Number& operator()(std::size_t row, std::size_t column) const {
+    return *(at(row / kPanel * kPanel, column) + row % kPanel);
+  }
 
   /// The panel that begins with row `row`, a multiple of eight, from `column` on.
-  [[nodiscard]] const float* at(std::size_t row, std::size_t column) const {
-    return data_.data() + index(row, column);
+  [[nodiscard]] Number* at(std::size_t row, std::size_t column) const {
+    return data_ + (row / kPanel * depth_ + column) * kPanel;
   }
 
   /// From a panel to the next.
   [[nodiscard]] std::size_t stride() const { return depth_ * kPanel; }
 
-  void set_row(std::size_t row, const float* elements);
-  void set_column(std::size_t column, const float* elements);
+ private:
+  Number* data_;
+  std::size_t rows_, depth_;
+};
+
+void set_row(const PanelsView<float>& panels, std::size_t row, const float* elements);
+void set_column(const PanelsView<float>& panels, std::size_t column, const float* elements);
+
+/// Panels that keep their memory. What fills up the last one is 0.
+class Panels {
+ public:
+  Panels() = default;
+  Panels(std::size_t rows, std::size_t depth)
+      : rows_(rows), depth_(depth), data_(round_up(rows) * depth) {}
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t depth() const { return depth_; }
+
+  [[nodiscard]] PanelsView<float> view() { return {data_.data(), rows_, depth_}; }
+  [[nodiscard]] PanelsView<const float> view() const { return {data_.data(), rows_, depth_}; }
+
+  float& operator()(std::size_t row, std::size_t column) { return view()(row, column); }
+  float operator()(std::size_t row, std::size_t column) const { return view()(row, column); }
 
  private:
-  [[nodiscard]] std::size_t index(std::size_t row, std::size_t column) const {
-    return (row / kPanel * depth_ + column) * kPanel + row % kPanel;
-  }
-
   std::size_t rows_ = 0, depth_ = 0;
   std::vector<float> data_;
 };

@@ -31,6 +31,23 @@ Shape shape_of(const Array& array) {
   return Shape(array.shape().begin(), array.shape().end());
 }
 
+/// A shape that somebody else keeps.
+class ShapeView {
+ public:
+  ShapeView(const Shape& shape) : sizes_(shape.data()), rank_(shape.size()) {}
+  template <std::size_t N>
+  ShapeView(const std::array<std::size_t, N>& shape) : sizes_(shape.data()), rank_(N) {}
+
+  [[nodiscard]] std::size_t size() const { return rank_; }
+  [[nodiscard]] const std::size_t* begin() const { return sizes_; }
+  [[nodiscard]] const std::size_t* end() const { return sizes_ + rank_; }
+  std::size_t operator[](std::size_t axis) const { return sizes_[axis]; }
+
+ private:
+  const std::size_t* sizes_;
+  std::size_t rank_;
+};
+
 /// Four axes of numbers that somebody else keeps, row-major.
 template <class Number>
 struct View4 {
@@ -42,11 +59,6 @@ struct View4 {
     return data + ((b * shape[1] + h) * shape[2] + i) * shape[3];
   }
 };
-
-template <class Number>
-Shape shape_of(const View4<Number>& view) {
-  return Shape(view.shape.begin(), view.shape.end());
-}
 
 inline View4<const float> view_of(const Tensor4& tensor) { return {tensor.data(), tensor.shape()}; }
 inline View4<float> view_of(Tensor4& tensor) { return {tensor.data(), tensor.shape()}; }

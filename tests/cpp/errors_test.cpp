@@ -111,9 +111,9 @@ TEST_CASE("error: shapes of another rank") {
                        {5, 3}) == "");
   CHECK(shapes_refusal(ErrorCode::HEADS, {"q [5, 2, 3]", "k [2, 5, 3]"}, {5, 2, 3}, {2, 5, 3},
                        {2, 5, 3}) == "");
-  CHECK_NOTHROW(require_attention_shapes({2, 3}, {5, 3}, {5, 7}));
-  CHECK_NOTHROW(require_attention_shapes({4, 2, 3}, {2, 5, 3}, {2, 5, 7}));
-  CHECK_NOTHROW(require_attention_shapes({0, 4, 0, 3}, {0, 2, 0, 3}, {0, 2, 0, 7}));
+  CHECK_NOTHROW(require_attention_shapes(Shape{2, 3}, Shape{5, 3}, Shape{5, 7}));
+  CHECK_NOTHROW(require_attention_shapes(Shape{4, 2, 3}, Shape{2, 5, 3}, Shape{2, 5, 7}));
+  CHECK_NOTHROW(require_attention_shapes(Shape{0, 4, 0, 3}, Shape{0, 2, 0, 3}, Shape{0, 2, 0, 7}));
 }
 
 TEST_CASE("error: a scale that is no number") {

@@ -288,7 +288,7 @@ TEST_CASE("fast linear: against the oracle, each row with its own bits") {
         Projection projection;
         projection.weight = Panels(out, in);
         for (std::size_t row = 0; row < out; ++row) {
-          projection.weight.set_row(row, &weight(0, row, 0));
+          set_row(projection.weight.view(), row, &weight(0, row, 0));
         }
         projection.bias = Tensor1::from_shape({out});
         std::copy(bias.begin(), bias.end(), projection.bias.begin());
@@ -311,7 +311,7 @@ TEST_CASE("fast linear: a finite sum that float32 cannot hold on the way") {
   Projection projection;
   projection.weight = Panels(1, 3);
   const std::vector<float> row = {kMaxFloat, kMaxFloat, -kMaxFloat};
-  projection.weight.set_row(0, row.data());
+  set_row(projection.weight.view(), 0, row.data());
   for (const std::size_t rows : Sizes{1, 8}) {
     const Tensor3 x = xt::ones<float>({1UL, rows, 3UL});
     const Tensor3 y = fast_linear(x, projection);

@@ -48,7 +48,7 @@ target_link_options(
 # goes. (Of two levels on one line 3.1.6 heeds the second.)
 file(GLOB sources RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS src/*.cpp bindings/*.cpp)
 set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Oz>)
-set_source_files_properties(src/panels.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
+set_source_files_properties(src/panels.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 set_source_files_properties(src/kernel.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 
 # The tests: a program for Node that reads the golden files.

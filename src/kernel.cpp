@@ -33,13 +33,13 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, std::size_t depth,
       sum[r][v] = add ? hn::LoadU(kLanes, c + r * kPanel + v * kLength) : hn::Zero(kLanes);
     }
   }
-  for (std::size_t k = 0; k < depth; ++k) {
+  for (std::size_t k = 0; k < depth; ++k, a += kPanel, b += kPanel) {
     Vec lanes[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) {
-      lanes[v] = hn::LoadU(kLanes, b + k * kPanel + v * kLength);
+      lanes[v] = hn::LoadU(kLanes, b + v * kLength);
     }
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec element = hn::Set(kLanes, a[k * kPanel + r]);
+      const Vec element = hn::Set(kLanes, a[r]);
       for (std::size_t v = 0; v < kVectors; ++v) {
         sum[r][v] = hn::MulAdd(element, lanes[v], sum[r][v]);
       }
@@ -72,15 +72,16 @@ HWY_INLINE void multiply_across(const PanelsOf& a, std::size_t depth, const floa
       }
     }
   }
-  for (std::size_t k = 0; k < depth; ++k) {
+  const float* HWY_RESTRICT column = a.data;
+  for (std::size_t k = 0; k < depth; ++k, column += kPanel, ++b) {
     Vec lanes[kWide][kVectors];
     for (std::size_t w = 0; w < kWide; ++w) {
       for (std::size_t v = 0; v < kVectors; ++v) {
-        lanes[w][v] = hn::LoadU(kLanes, a.data + w * a.stride + k * kPanel + v * kLength);
+        lanes[w][v] = hn::LoadU(kLanes, column + w * a.stride + v * kLength);
       }
     }
     for (std::size_t r = 0; r < kCount; ++r) {
-      const Vec element = hn::Set(kLanes, b[r * b_stride + k]);
+      const Vec element = hn::Set(kLanes, b[r * b_stride]);
       for (std::size_t w = 0; w < kWide; ++w) {
         for (std::size_t v = 0; v < kVectors; ++v) {
           sum[r][w][v] = hn::MulAdd(element, lanes[w][v], sum[r][w][v]);
@@ -123,11 +124,15 @@ void multiply_rows(const PanelsOf& a, std::size_t depth, const float* b, std::si
   }
 }
 
-/// The larger one; NaN in `x` is passed over. Not Max, which WebAssembly computes slowly because of
-/// its rules for NaN and -0.
+/// The larger one, `than` where x is NaN. Not Max, whose answer for NaN differs from target to
+/// target and which WebAssembly computes slowly because of it.
 template <class D>
 HWY_INLINE hn::Vec<D> larger(D, hn::Vec<D> x, hn::Vec<D> than) {
+#if HWY_TARGET == HWY_WASM
+  return hn::Vec<D>{wasm_f32x4_pmax(than.raw, x.raw)};
+#else
   return hn::IfThenElse(hn::Gt(x, than), x, than);
+#endif
 }
 
 /// Loaded from memory at every use: V8 would build each constant anew from immediates.
@@ -150,22 +155,43 @@ const ExpConstants* exp_constants() {
   return hidden;
 }
 
-/// exp(x) for x <= 0; exactly 1 for 0, exactly 0 from -88 down, NaN for NaN.
-template <class D>
-HWY_INLINE hn::Vec<D> exp_of(D d, hn::Vec<D> x, const ExpConstants* constants) {
+/// x = exp(x) for N vectors of x <= 0; exactly 1 for 0, exactly 0 from -88 down, NaN for NaN. In
+/// step with one another, so that a constant is fetched once for all.
+template <std::size_t N, class D>
+HWY_INLINE void exp_of(D d, hn::Vec<D> (&x)[N], const ExpConstants* constants) {
   const auto constant = [d](const float& value) HWY_ATTR { return hn::Set(d, value); };
+  const auto log2_e = constant(constants->log2_e);
   const auto lowest = constant(constants->lowest);
-  const auto scaled = hn::Mul(x, constant(constants->log2_e));
-  const auto y = hn::IfThenElse(hn::Lt(scaled, lowest), lowest, scaled);
   const auto rounder = constant(constants->rounder);
-  const auto shifted = hn::Add(y, rounder);
-  const auto f = hn::Sub(y, hn::Sub(shifted, rounder));
-  auto power = constant(constants->c[6]);
+  hn::Vec<D> shifted[N];
+  for (std::size_t n = 0; n < N; ++n) {
+    const auto scaled = hn::Mul(x[n], log2_e);
+    const auto y = larger(d, lowest, scaled);
+    shifted[n] = hn::Add(y, rounder);
+    x[n] = hn::Sub(y, hn::Sub(shifted[n], rounder));
+  }
+  hn::Vec<D> power[N];
+  const auto highest = constant(constants->c[6]);
+  for (std::size_t n = 0; n < N; ++n) {
+    power[n] = highest;
+  }
   for (std::size_t i = 6; i-- > 0;) {
-    power = hn::MulAdd(power, f, constant(constants->c[i]));
+    const auto coefficient = constant(constants->c[i]);
+    for (std::size_t n = 0; n < N; ++n) {
+      power[n] = hn::MulAdd(power[n], x[n], coefficient);
+    }
   }
   const hn::RebindToSigned<D> whole;
-  return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(whole, shifted))));
+  for (std::size_t n = 0; n < N; ++n) {
+    x[n] = hn::Mul(power[n], hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(whole, shifted[n]))));
+  }
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> exp_of(D d, hn::Vec<D> x, const ExpConstants* constants) {
+  hn::Vec<D> one[1] = {x};
+  exp_of(d, one, constants);
+  return one[0];
 }
 
 /// Largest so far -> what to subtract: a row without a key has none, and -Infinity minus itself
@@ -201,10 +227,13 @@ void soften_lanes(float* scores, std::size_t keys, float* max, float* sums, floa
       sum[s] = hn::Mul(hn::LoadU(kLanes, sums + s * kPanel + v), factor);
     }
     for (key = 0; key < whole; key += 4) {
-      for (std::size_t s = 0; s < 4; ++s) {
-        const Vec e = exp_of(kLanes, hn::Sub(at(key + s), shift), constants);
-        hn::StoreU(e, kLanes, column + (key + s) * kPanel);
-        sum[s] = hn::Add(sum[s], e);
+      for (std::size_t s = 0; s < 4; s += 2) {
+        Vec e[2] = {hn::Sub(at(key + s), shift), hn::Sub(at(key + s + 1), shift)};
+        exp_of(kLanes, e, constants);
+        for (std::size_t n = 0; n < 2; ++n) {
+          hn::StoreU(e[n], kLanes, column + (key + s + n) * kPanel);
+          sum[s + n] = hn::Add(sum[s + n], e[n]);
+        }
       }
     }
     for (std::size_t s = 0; s < keys - whole; ++s) {
@@ -282,6 +311,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softlookup::kernel {
 
+namespace {
+
+/// Calls through a pointer that no optimiser sees through. Inlined where it is called, a loop would
+/// share registers with what is around it, and V8 would move them to memory and back.
+template <class Function, class... Arguments>
+void call_apart(Function& function, Arguments... arguments) {
+  Function* volatile pointer = &function;
+  pointer(arguments...);
+}
+
+}  // namespace
+
 HWY_EXPORT(multiply_lanes);
 HWY_EXPORT(multiply_rows);
 HWY_EXPORT(soften_lanes);
@@ -291,20 +332,20 @@ HWY_EXPORT(scale_lanes);
 HWY_EXPORT(scale_row);
 
 void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply_lanes)(a, depth, b, c, add);
+  call_apart(HWY_DYNAMIC_DISPATCH(multiply_lanes), a, depth, b, c, add);
 }
 
 void multiply_rows(const PanelsOf& a, std::size_t depth, const float* b, std::size_t b_stride,
                    std::size_t count, float* c, std::size_t c_stride, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply_rows)(a, depth, b, b_stride, count, c, c_stride, add);
+  call_apart(HWY_DYNAMIC_DISPATCH(multiply_rows), a, depth, b, b_stride, count, c, c_stride, add);
 }
 
 void soften_lanes(float* scores, std::size_t keys, float* max, float* sums, float* shrink) {
-  HWY_DYNAMIC_DISPATCH(soften_lanes)(scores, keys, max, sums, shrink);
+  call_apart(HWY_DYNAMIC_DISPATCH(soften_lanes), scores, keys, max, sums, shrink);
 }
 
 void soften_row(float* scores, std::size_t keys, float* max, float* sums, float* shrink) {
-  HWY_DYNAMIC_DISPATCH(soften_row)(scores, keys, max, sums, shrink);
+  call_apart(HWY_DYNAMIC_DISPATCH(soften_row), scores, keys, max, sums, shrink);
 }
 
 void add_biases(float* scores, const float* biases, std::size_t count) {

@@ -17,6 +17,7 @@
 #include "faulty.hpp"
 #include "flash.hpp"
 #include "heads.hpp"
+#include "mask_array.hpp"
 #include "multi_head.hpp"
 #include "property.hpp"
 #include "random.hpp"

@@ -109,7 +109,7 @@ export default [
   {
     name: "more free keys than keys wrap around",
     file: "src/mask.cpp",
-    find: "  if (spec_.free_keys > all_keys) {",
+    find: "  if (spec_->free_keys > all_keys) {",
     replace: "  if (spec_.free_keys > all_keys && all_keys == 0) {",
   },
   {
@@ -145,7 +145,7 @@ export default [
   {
     name: "an explicit mask replaces causality",
     file: "src/mask.cpp",
-    find: "  if (spec_.causal != Causal::none) {\n    last",
+    find: "  if (spec_->causal != Causal::none) {\n    last",
     replace: "  if (spec_.causal != Causal::none && spec_.masks.empty()) {\n    last",
   },
   {
@@ -169,7 +169,7 @@ export default [
   {
     name: "causality ignored",
     file: "src/mask.cpp",
-    find: "  if (spec_.causal != Causal::none) {\n    last",
+    find: "  if (spec_->causal != Causal::none) {\n    last",
     replace: "  if (spec_.causal == Causal::bottom_right && spec_.free_keys > 9) {\n    last",
   },
   {
@@ -222,13 +222,13 @@ export default [
   },
   {
     name: "padding on the other side",
-    file: "src/mask.cpp",
+    file: "src/mask_array.cpp",
     find: "side == PaddingSide::left ? keys - lengths[b] : 0;",
     replace: "side == PaddingSide::right ? keys - lengths[b] : 0;",
   },
   {
     name: "combined masks forget that one was additive",
-    file: "src/mask.cpp",
+    file: "src/mask_array.cpp",
     find: "    additive = additive || std::holds_alternative<NdArray>(mask);",
     replace: "    additive = std::holds_alternative<NdArray>(mask);",
   },
@@ -300,15 +300,14 @@ export default [
   {
     name: "heads merged without a transpose",
     file: "src/heads.cpp",
-    find: "          merged(b, i, h * head_dim + e) = x(b, h, i, e);",
-    replace:
-      "          merged.data()[((b * x.shape(1) + h) * x.shape(2) + i) * head_dim + e] = x(b, h, i, e);",
+    find: "merged.data() + (b * x.shape(2) + i) * merged.shape(2) + h * head_dim);",
+    replace: "merged.data() + ((b * x.shape(1) + h) * x.shape(2) + i) * head_dim);",
   },
   {
-    name: "columns dealt out to the heads in turn",
+    name: "rows dealt out to the heads in turn",
     file: "src/heads.cpp",
-    find: "          split(b, h, i, e) = x(b, i, h * head_dim + e);",
-    replace: "          split(b, h, i, e) = x(b, i, e * heads + h);",
+    find: "split.data() + ((b * heads + h) * x.shape(1) + i) * head_dim);",
+    replace: "split.data() + ((b * x.shape(1) + i) * heads + h) * head_dim);",
   },
   {
     name: "the weight of a projection read transposed",
@@ -878,13 +877,13 @@ export default [
   {
     name: "the fast branch forgets to shrink what came before",
     file: "src/flash.cpp",
-    find: "    kernel::scale_lanes(batch.output, width_, batch.shrink);",
+    find: "    kernel::scale_lanes(tile.output, call_.width, tile.shrink);",
     replace: "",
   },
   {
     name: "few queries forget to shrink what came before",
     file: "src/flash.cpp",
-    find: "      kernel::scale_row(&batch.output[r * width_], width_, batch.shrink[r]);",
+    find: "      kernel::scale_row(tile.output + r * call_.width, call_.width, tile.shrink[r]);",
     replace: "",
   },
   {
@@ -914,7 +913,7 @@ export default [
   {
     name: "NaN behind a mask poisons the fast branch",
     file: "src/flash.cpp",
-    find: "          (*clean_)(c, j) = 0.0F;",
+    find: "          own(c, j) = 0.0F;",
     replace: "",
   },
   {
@@ -924,16 +923,34 @@ export default [
     replace: "",
   },
   {
-    name: "the fast branch reads the next head's keys",
+    name: "the fast branch reads the first head's keys only",
     file: "src/flash.cpp",
-    find: "    const std::size_t first_head = own % kv_heads * group;",
-    replace: "    const std::size_t first_head = (own + 1) % kv_heads * group;",
+    find: "  const std::size_t first = h * call_.group;",
+    replace: "  const std::size_t first = 0 * h * call_.group;",
   },
   {
     name: "a row's output is not finite and stays so",
     file: "src/flash.cpp",
-    find: "  return finite && std::isfinite(batch.max[r])",
-    replace: "  return std::isfinite(batch.max[r])",
+    find: "  return finite && std::isfinite(tile.max[r])",
+    replace: "  return std::isfinite(tile.max[r])",
+  },
+  {
+    name: "a block is left unmasked as soon as one row sees all of it",
+    file: "src/flash.cpp",
+    find: "  if (tile.all.first <= first && first + keys <= tile.all.last) {",
+    replace: "  if (tile.some.first <= first && first + keys <= tile.some.last) {",
+  },
+  {
+    name: "eight rows of a projection come back in the wrong order",
+    file: "src/panels.cpp",
+    find: "      to[r * stride + c] = number;",
+    replace: "      to[(kPanel - 1 - r) * stride + c] = number;",
+  },
+  {
+    name: "a second block of a projection's weight gets the first one's bias",
+    file: "src/linear.cpp",
+    find: "kPanel, bias[column + c]);",
+    replace: "kPanel, bias[c]);",
   },
   {
     name: "what is not finite goes unnoticed as the output is written",
@@ -962,8 +979,8 @@ export default [
   {
     name: "a sink is left out of the fast branch's sums",
     file: "src/flash.cpp",
-    find: "sum(call.options.sinks.empty() ? 0.0F : 1.0F)",
-    replace: "sum(0.0F)",
+    find: "tile.sums[sums_at_(r, 0)] = sink ? 1.0F : 0.0F;",
+    replace: "tile.sums[sums_at_(r, 0)] = 0.0F;",
   },
   {
     name: "more queries than new keys of a cache",

@@ -44,7 +44,7 @@ void require_mask_shape(const std::optional<Mask>& mask, const Shape& target) {
   if (!mask) {
     return;
   }
-  const Shape own = std::visit([](const auto& array) { return shape_of(array); }, *mask);
+  const Shape own = mask_shape(*mask);
   bool fits = own.size() <= target.size();
   for (std::size_t back = 1; fits && back <= own.size(); ++back) {
     const std::size_t size = own[own.size() - back];

@@ -35,7 +35,7 @@ void cap_softly(float* scores, std::size_t count, float cap) {
 }
 
 void require_attention_shapes(const ShapeView& q, const ShapeView& k, const ShapeView& v) {
-  const auto require = [&](bool holds, ErrorCode code, std::string_view rule) {
+  const auto require = [&](bool holds, ErrorCode code, const char* rule) {
     if (!holds) {
       throw Error(code,
                   {"q ", shape_text(q), ", k ", shape_text(k), ", v ", shape_text(v), ": ", rule});

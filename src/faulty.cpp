@@ -5,6 +5,7 @@
 
 #include "attention.hpp"
 #include "error.hpp"
+#include "mask_array.hpp"
 #include "softmax.hpp"
 
 namespace softlookup {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -19,6 +19,9 @@ enum class Causal { none, square, top_left, bottom_right };
 
 /// The same for what needs positions but is not causal: a window, ALiBi.
 enum class Alignment { top_left, bottom_right };
+
+/// Where padding lies in a sequence.
+enum class PaddingSide { left, right };
 
 /// [B, H, L, S]
 using ScoreShape = std::array<std::size_t, 4>;
@@ -93,31 +96,13 @@ class MaskRule {
   std::size_t masked_keys_ = 0;  // S without the free keys
 };
 
+Shape mask_shape(const Mask& mask);
+
+/// Throws MASK_VALUE for NaN or +Infinity in an additive mask.
+void require_valid_bias(const Mask& mask, std::string_view name = "mask");
+
 /// scores [B, H, L, S] + bias. A hidden place becomes -Infinity whatever stood there, NaN
 /// included; a score of -Infinity stays hidden.
 void apply_mask(Tensor4& scores, const MaskRule& rule);
-
-/// [L, S]: j <= i (top left) or j <= i + S - L (bottom right).
-NdBool causal_mask(std::size_t queries, std::size_t keys, Causal causal);
-
-/// [L, S]: what a spec without masks, lengths and offsets lets through.
-NdBool visibility_mask(std::size_t queries, std::size_t keys, const MaskSpec& spec);
-
-enum class PaddingSide { left, right };
-
-/// [B, 1, 1, S]: lengths[b] real keys, the padding on `side`. Throws OPTION for a length above S.
-NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, PaddingSide side);
-
-/// A key mask [B, S] as a mask on scores, [B, 1, 1, S]. Throws MASK_SHAPE.
-Mask key_mask_for_scores(const Mask& mask, std::size_t batch, std::size_t keys);
-
-/// What a mask says of head h alone, its head axis (third from the end) cut down to 1.
-Mask mask_of_head(const Mask& mask, std::size_t h);
-
-/// All masks at once: logical AND, or the sum of additive masks as soon as one is additive.
-Mask combine_masks(const std::vector<Mask>& masks);
-
-/// 0 where true, -Infinity where false; an additive mask stays as it is.
-NdArray to_additive(const Mask& mask);
 
 }  // namespace softlookup

@@ -7,6 +7,7 @@
 #include "error.hpp"
 #include "flash.hpp"
 #include "heads.hpp"
+#include "mask_array.hpp"
 
 namespace softlookup {
 

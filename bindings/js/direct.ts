@@ -42,6 +42,7 @@ function copy(from: Float32Array, start: number, to: Float32Array, at: number, c
  */
 export function directAttention(raw: Raw) {
   let memory = new Float32Array(0);
+  const smallRoom = raw._attentionRoom(0);
   /** Once memory has grown, its old arrays are empty. */
   const floats = () => (memory.length > 0 ? memory : (memory = new Float32Array(raw.memory.buffer)));
 
@@ -51,7 +52,7 @@ export function directAttention(raw: Raw) {
     value: TensorLike,
     options: AttentionCallOptions | undefined,
   ): AttentionResult | undefined => {
-    if (options === null || !["object", "undefined"].includes(typeof options)) return undefined;
+    if (options === null || (typeof options !== "object" && options !== undefined)) return undefined;
     for (const name in options) {
       if (name !== "causal" && name !== "scale" && name !== "out") return undefined;
     }
@@ -79,13 +80,13 @@ export function directAttention(raw: Raw) {
     if (!fits || outAt + size > mostFloats) return undefined;
     if (out !== undefined && !(out instanceof Float32Array && out.length === size)) return undefined;
 
-    const room = raw._attentionRoom(outAt + size) >>> 2;
-    if (room === 0) return undefined;
+    const address = raw._attentionRoom(outAt + size);
+    if (address === 0) return undefined;
+    const room = address >>> 2;
     try {
       copy(q.data, 0, floats(), room, q.data.length);
       copy(k.data, 0, memory, room + q.data.length, k.data.length);
       copy(v.data, 0, memory, room + q.data.length + k.data.length, v.data.length);
-      const { length } = q.shape;
       if (
         !raw._attendInRoom(batch, heads, kvHeads, queries, keys, headDim, valueDim, causality, scale ?? NaN)
       ) {
@@ -93,9 +94,11 @@ export function directAttention(raw: Raw) {
       }
       const data = out ?? new Float32Array(size);
       copy(floats(), room + outAt, data, 0, size);
-      return { output: { data, shape: [batch, heads, queries, valueDim].slice(4 - length) } };
+      const shape = q.shape.slice();
+      shape[shape.length - 1] = valueDim;
+      return { output: { data, shape } };
     } finally {
-      raw._attentionRoom(0);
+      if (address !== smallRoom) raw._attentionRoom(0);
     }
   };
 }

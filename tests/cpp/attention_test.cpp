@@ -4,6 +4,7 @@
 #include <xtensor/xview.hpp>
 
 #include "catch.hpp"
+#include "mask_array.hpp"
 #include "support.hpp"
 
 using namespace softlookup;

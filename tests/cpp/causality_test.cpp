@@ -13,6 +13,7 @@
 #include "cached_attention.hpp"
 #include "catch.hpp"
 #include "faulty.hpp"
+#include "mask_array.hpp"
 #include "support.hpp"
 
 using namespace softlookup;

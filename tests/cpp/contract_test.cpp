@@ -8,6 +8,7 @@
 
 #include "attention.hpp"
 #include "catch.hpp"
+#include "mask_array.hpp"
 #include "multi_head.hpp"
 #include "support.hpp"
 

@@ -10,6 +10,7 @@
 #include "heads.hpp"
 #include "linear.hpp"
 #include "mask.hpp"
+#include "mask_array.hpp"
 #include "multi_head.hpp"
 #include "statistics.hpp"
 #include "support.hpp"

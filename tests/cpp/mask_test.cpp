@@ -1,4 +1,5 @@
 #include "mask.hpp"
+#include "mask_array.hpp"
 
 #include <cmath>
 #include <utility>

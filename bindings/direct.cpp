@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <vector>
+#include <memory>
 
 #include "attention.hpp"
 #include "flash.hpp"
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kSmall = 16384;  // floats; a small call takes no memory for its numbers
 
 std::array<float, kSmall> small_room;
-std::vector<float> large_room;
+std::unique_ptr<float[]> large_room;
 float* room = small_room.data();
 
 }  // namespace
@@ -29,8 +29,8 @@ extern "C" {
 /// much memory.
 EMSCRIPTEN_KEEPALIVE float* attentionRoom(std::size_t count) {
   try {
-    large_room = count > kSmall ? std::vector<float>(count) : std::vector<float>();
-    room = count > kSmall ? large_room.data() : small_room.data();
+    large_room.reset(count > kSmall ? new float[count] : nullptr);
+    room = large_room ? large_room.get() : small_room.data();
     return room;
   } catch (...) {
     return nullptr;

@@ -23,16 +23,16 @@ constexpr std::size_t kTiles = 8;       // tiles of queries that share a block w
 /// Floats for the length of a call, of which a small one takes none from the heap.
 class Scratch {
  public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): whoever takes some fills it
   explicit Scratch(std::size_t count)
-      : far_(count > kNear ? new float[count] : nullptr),
-        next_(far_ ? far_.get() : near_.data()) {}
+      : far_(count > kNear ? new float[count] : nullptr), next_(far_ ? far_.get() : near_.data()) {}
 
   float* take(std::size_t count) { return std::exchange(next_, next_ + count); }
 
  private:
   static constexpr std::size_t kNear = 2048;
 
-  std::array<float, kNear> near_;  // as it comes: whoever takes some fills it
+  std::array<float, kNear> near_;
   std::unique_ptr<float[]> far_;
   float* next_;
 };
@@ -150,6 +150,7 @@ class Head {
     return call.tiles() * Tile::floats(call) + (call.biased ? 2 : 1) * kPanel * kKeyBlock;
   }
 
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): a tile is filled as it gets rows
   Head(const Call& call, Scratch& scratch)
       : call_(call),
         queries_at_(call.spread(call.head_dim())),
@@ -232,8 +233,8 @@ void Head::begin(Tile& tile) const {
     const bool sink = !call_.options.sinks.empty();
     tile.max[r] = sink ? call_.options.sinks[h] : kHidden;
     tile.sums[sums_at_(r, 0)] = sink ? 1.0F : 0.0F;
-    spread(call_.q.row(b_, h, i), call_.head_dim(), call_.scale,
-           tile.queries + queries_at_(r, 0), queries_at_.item_step);
+    spread(call_.q.row(b_, h, i), call_.head_dim(), call_.scale, tile.queries + queries_at_(r, 0),
+           queries_at_.item_step);
     const MaskRule::Reach reach = call_.rule.reach(b_, i);
     tile.reach[r] = reach;
     tile.some = {std::min(tile.some.first, reach.first), std::max(tile.some.last, reach.last)};

@@ -75,7 +75,8 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
   std::copy(projection.bias.begin(), projection.bias.end(), bias.begin());
   bool finite = true;
 
-  // Whole tiles of eight rows side by side, kTiles of them for each block of the weight that is near.
+  // Whole tiles of eight rows side by side, kTiles of them for each block of the weight that is
+  // near.
   const std::size_t tiles = rows / kPanel;
   std::vector<float> lanes(std::min(tiles, kTiles) * in * kPanel);
   std::vector<float> block(std::min(kBlock, round_up(out)) * kPanel);  // [out rows, 8]

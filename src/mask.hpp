@@ -47,7 +47,8 @@ struct MaskSpec {
 /// A MaskSpec resolved against the shape of its scores.
 class MaskRule {
  public:
-  /// `spec` has to outlive the rule. Throws MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL, SHAPE, OPTION.
+  /// `spec` has to outlive the rule. Throws MASK_SHAPE, MASK_VALUE, AMBIGUOUS_CAUSAL, SHAPE,
+  /// OPTION.
   MaskRule(const MaskSpec& spec, const ScoreShape& shape);
   MaskRule(MaskSpec&& spec, const ScoreShape& shape);
   MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& shape,

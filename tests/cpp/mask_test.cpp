@@ -1,5 +1,4 @@
 #include "mask.hpp"
-#include "mask_array.hpp"
 
 #include <cmath>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "attention.hpp"
 #include "catch.hpp"
 #include "float_range.hpp"
+#include "mask_array.hpp"
 #include "softmax.hpp"
 #include "support.hpp"
 

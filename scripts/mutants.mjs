@@ -110,7 +110,7 @@ export default [
     name: "more free keys than keys wrap around",
     file: "src/mask.cpp",
     find: "  if (spec_->free_keys > all_keys) {",
-    replace: "  if (spec_.free_keys > all_keys && all_keys == 0) {",
+    replace: "  if (spec_->free_keys > all_keys && all_keys == 0) {",
   },
   {
     name: "boolean polarity flipped",
@@ -134,7 +134,7 @@ export default [
     name: "one hidden place among several masks is not enough",
     file: "src/mask.cpp",
     find: "        bias = value == kHidden || bias == kHidden",
-    replace: "        bias = (value == kHidden && spec_.masks.size() == 1) || bias == kHidden",
+    replace: "        bias = (value == kHidden && spec_->masks.size() == 1) || bias == kHidden",
   },
   {
     name: "the last mask overwrites the others",
@@ -146,7 +146,7 @@ export default [
     name: "an explicit mask replaces causality",
     file: "src/mask.cpp",
     find: "  if (spec_->causal != Causal::none) {\n    last",
-    replace: "  if (spec_.causal != Causal::none && spec_.masks.empty()) {\n    last",
+    replace: "  if (spec_->causal != Causal::none && spec_->masks.empty()) {\n    last",
   },
   {
     name: "diagonal one too far",
@@ -170,7 +170,7 @@ export default [
     name: "causality ignored",
     file: "src/mask.cpp",
     find: "  if (spec_->causal != Causal::none) {\n    last",
-    replace: "  if (spec_.causal == Causal::bottom_right && spec_.free_keys > 9) {\n    last",
+    replace: "  if (spec_->causal == Causal::bottom_right && spec_->free_keys > 9) {\n    last",
   },
   {
     name: "bottom right treated as top left",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { interleave } from "./measure.mjs";
 import { referenceOf } from "./reference.mjs";
-import { reportMarkdown } from "./report.mjs";
+import { quotable, reportMarkdown } from "./report.mjs";
 import { quantile, ratios, summary } from "./statistics.mjs";
 import { operations, swapAxes } from "./workloads.mjs";
 
@@ -102,18 +102,26 @@ test("operations: two for each multiply-add, of what a causal mask leaves", () =
   assert.equal(operations({ ...square, kind: "layer" }), 3 * 4 * 5 * 4 + 2 * 4 * 2 * 15 * 15);
 });
 
+const work = 4 * 8 * 1024 * 1024 * 64; // of full-1024
+const results = [
+  { peer: "softlookup, plain", error: 5e-7, times: [10, 10] },
+  { peer: "a library", form: "slow", error: 1e-6, times: [30, 30] },
+  { peer: "a library", form: "fast", error: 1e-6, times: [20, 20] },
+  { peer: "peak", unit: "operations", amount: work, times: [7, 5] },
+];
+const refused = [{ peer: "another", reason: "it cannot" }];
+const run = { engines: [{ engine: "An engine", workloads: [{ id: "full-1024", results, refused }] }] };
+
 test("the report: ratio to a library's best form, share of the best reading", () => {
-  const work = 4 * 8 * 1024 * 1024 * 64; // of full-1024
-  const results = [
-    { peer: "softlookup, plain", error: 5e-7, times: [10, 10] },
-    { peer: "a library", form: "slow", error: 1e-6, times: [30, 30] },
-    { peer: "a library", form: "fast", error: 1e-6, times: [20, 20] },
-    { peer: "peak", unit: "operations", amount: work, times: [7, 5] },
-  ];
-  const refused = [{ peer: "another", reason: "it cannot" }];
-  const markdown = reportMarkdown({
-    engines: [{ engine: "An engine", workloads: [{ id: "full-1024", results, refused }] }],
-  });
+  const markdown = reportMarkdown(run);
   assert.match(markdown, /\| n=1024 full \| 2\.00× \(2\.00–2\.00\) \| 50 % of peak \| 5\.0e-7 \|/);
   assert.match(markdown, /- n=1024 full: another: it cannot/);
+});
+
+test("what is quoted: the medians", () => {
+  const rows = [{ id: "full-1024", form: undefined, against: { "a library": 2 }, share: 0.5, error: 5e-7 }];
+  assert.deepEqual(quotable(run, "a day"), {
+    date: "a day",
+    engines: [{ engine: "An engine", contenders: [{ name: "softlookup, plain", rows }] }],
+  });
 });

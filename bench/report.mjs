@@ -35,27 +35,48 @@ function bestReading(workloads, unit) {
   return Math.max(...readings);
 }
 
-/** What bounds it: arithmetic, or in a decode step the reading of keys and values. */
+/** Of what bounds it: arithmetic, or in a decode step the reading of keys and values. */
 function share(shape, own, workloads) {
   const [unit, amount] = shape.decode ? ["bytes", cacheBytes(shape)] : ["operations", operations(shape)];
-  return `${percent(amount / median(own) / bestReading(workloads, unit))} of ${shape.decode ? "bandwidth" : "peak"}`;
+  return amount / median(own) / bestReading(workloads, unit);
+}
+
+const peersIn = (workloads) =>
+  unique(workloads.flatMap(({ results }) => results.filter(isPeer).map(({ peer }) => peer)));
+
+const ownsIn = (workloads) =>
+  unique(workloads.flatMap(({ results }) => results.filter(isOwn).map(({ peer }) => peer)));
+
+/** One row for each workload and form of call: how many times as fast as each peer. */
+function comparisons(own, workloads) {
+  return workloads.flatMap(({ id, results }) =>
+    results
+      .filter(({ peer }) => peer === own)
+      .map((mine) => ({
+        id,
+        form: mine.form,
+        against: Object.fromEntries(
+          peersIn(workloads).flatMap((peer) => {
+            const theirs = best(results, peer);
+            return theirs ? [[peer, summary(ratios(theirs.times, mine.times))]] : [];
+          }),
+        ),
+        share: share(workload(id), mine, workloads),
+        error: mine.error,
+      })),
+  );
 }
 
 function ratioTable(own, workloads) {
-  const peers = unique(workloads.flatMap(({ results }) => results.filter(isPeer).map(({ peer }) => peer)));
-  const rows = workloads.flatMap(({ id, results }) => {
-    const shape = workload(id);
-    return results
-      .filter(({ peer }) => peer === own)
-      .map((mine) => [
-        mine.form ? `${shape.title}, ${mine.form}` : shape.title,
-        ...peers.map((peer) => {
-          const theirs = best(results, peer);
-          return theirs ? withSpread(summary(ratios(theirs.times, mine.times))) : "–";
-        }),
-        share(shape, mine, workloads),
-        mine.error.toExponential(1),
-      ]);
+  const peers = peersIn(workloads);
+  const rows = comparisons(own, workloads).map((row) => {
+    const { title, decode } = workload(row.id);
+    return [
+      row.form ? `${title}, ${row.form}` : title,
+      ...peers.map((peer) => (row.against[peer] ? withSpread(row.against[peer]) : "–")),
+      `${percent(row.share)} of ${decode ? "bandwidth" : "peak"}`,
+      row.error.toExponential(1),
+    ];
   });
   return table([["", ...peers, "share", "relative error"], ...rows]);
 }
@@ -77,10 +98,9 @@ function coldTable(cold) {
 }
 
 function engineMarkdown({ engine, workloads, growth, pool, cold }) {
-  const owns = unique(workloads.flatMap(({ results }) => results.filter(isOwn).map(({ peer }) => peer)));
   return [
     `### ${engine}`,
-    ...owns.map((own) => `${own}: how many times as fast as\n\n${ratioTable(own, workloads)}`),
+    ...ownsIn(workloads).map((own) => `${own}: how many times as fast as\n\n${ratioTable(own, workloads)}`),
     refusals(workloads),
     growth?.exponent &&
       `Time grows as n^${growth.exponent.toFixed(2)} from n = ${growth.fittedFrom} to ${growth.points.at(-1).n}.`,
@@ -112,6 +132,30 @@ export function reportMarkdown({ quick, engines, heap, sizes }) {
     .filter(Boolean)
     .join("\n\n")
     .concat("\n");
+}
+
+const rounded = (x) => Number(x.toPrecision(3));
+
+/** The medians that page and READMEs quote. */
+export function quotable({ engines }, date) {
+  const figures = ({ against, ...row }) => ({
+    ...row,
+    against: Object.fromEntries(
+      Object.entries(against).map(([peer, { median: ratio }]) => [peer, rounded(ratio)]),
+    ),
+    share: rounded(row.share),
+    error: rounded(row.error),
+  });
+  return {
+    date,
+    engines: engines.map(({ engine, workloads }) => ({
+      engine,
+      contenders: ownsIn(workloads).map((own) => ({
+        name: own,
+        rows: comparisons(own, workloads).map(figures),
+      })),
+    })),
+  };
 }
 
 const milliseconds = ({ median, low, high }) =>

@@ -10,7 +10,7 @@ import { serve } from "../scripts/serve.mjs";
 import { setup, setupNpm } from "../scripts/setup.mjs";
 import { coldStarts } from "./cold.mjs";
 import { heaps } from "./heap.mjs";
-import { reportMarkdown, timesText } from "./report.mjs";
+import { quotable, reportMarkdown, timesText } from "./report.mjs";
 import { workloads } from "./workloads.mjs";
 
 const folder = `${root}build/bench/`;
@@ -25,6 +25,7 @@ function chosen() {
       node: { type: "boolean", default: false },
       chromium: { type: "boolean", default: false },
       only: { type: "string" },
+      record: { type: "boolean", default: false },
     },
   });
   const all = [...workloads.map(({ id }) => id), ...others];
@@ -33,7 +34,12 @@ function chosen() {
   const unknown = parts.filter((part) => !all.includes(part));
   if (unknown.length > 0) throw new Failure(`--only wants some of ${all.join(", ")}`);
   const engines = ["node", "chromium"].filter((name) => values[name]);
-  return { quick: values.quick, parts, engines: engines.length > 0 ? engines : ["node", "chromium"] };
+  return {
+    quick: values.quick,
+    record: values.record,
+    parts,
+    engines: engines.length > 0 ? engines : ["node", "chromium"],
+  };
 }
 
 const relaxedFlag = "--experimental-wasm-relaxed-simd";
@@ -91,7 +97,7 @@ async function measureChromium({ suite, cold }) {
 }
 
 await runAsScript(import.meta.url, async () => {
-  const { quick, parts, engines } = chosen();
+  const { quick, record, parts, engines } = chosen();
   const wants = (part) => parts.includes(part);
   await setup("build");
   await setupNpm("bench/");
@@ -118,6 +124,10 @@ await runAsScript(import.meta.url, async () => {
   const markdown = reportMarkdown(results);
   writeFileSync(`${folder}results.json`, JSON.stringify(results, null, 1));
   writeFileSync(`${folder}report.md`, markdown);
+  if (record) {
+    const quoted = quotable(results, new Date().toISOString().slice(0, 10));
+    writeFileSync(`${root}bench/measured.json`, `${JSON.stringify(quoted, null, 2)}\n`);
+  }
   console.log(`\n${timesText(results)}\n${markdown}`);
   console.log("Everything is in build/bench/results.json, the tables in build/bench/report.md.");
 });

@@ -245,6 +245,24 @@ TEST_CASE("flash: a key/value head is shared as if it were repeated") {
   }
 }
 
+TEST_CASE("flash: few queries of more heads than share a block") {
+  RandomInput random(10);
+  for (const std::size_t queries : Sizes{1, 3, 7}) {
+    const std::size_t heads = 30, keys = 150;  // up to 210 rows, 64 at once
+    AttentionOptions options = with({random.keep({heads, queries, keys}, 0.9)});
+    options.alignment = Alignment::bottom_right;
+    options.window_left = 140;
+    for (std::size_t h = 0; h < heads; ++h) {
+      options.sinks.push_back(0.1F * static_cast<float>(h));
+      options.alibi_slopes.push_back(0.01F * static_cast<float>(h));
+    }
+    Inputs in = inputs(random, {2, heads, queries, keys}, 5, 6);
+    in.v(1, 0, 100, 2) = kInf;  // seen by some rows, hidden from others
+    CHECK(mismatch(numbers(flash(in, options)),
+                   numbers(attention(in.q, in.k, in.v, options).output), kContract) == "");
+  }
+}
+
 TEST_CASE("kernel: exp of differences to the maximum") {
   for (std::size_t form = 0; form < 2; ++form) {
     const std::size_t step = form == 0 ? 1 : kPanel;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <emscripten/val.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
@@ -32,7 +31,7 @@ class Registry {
   }
 
   /// Throws DISPOSED.
-  Object& get(const emscripten::val& handle) {
+  Object& get(const Value& handle) {
     const auto found = find(handle);
     if (found == objects_.end()) {
       throw Error(ErrorCode::DISPOSED, {"this ", name_, " was disposed"});
@@ -40,7 +39,7 @@ class Registry {
     return *found->second;
   }
 
-  void erase(const emscripten::val& handle) {
+  void erase(const Value& handle) {
     const auto found = find(handle);
     if (found != objects_.end()) {
       objects_.erase(found);
@@ -55,8 +54,8 @@ class Registry {
   using Entry = std::pair<Handle, std::unique_ptr<Object>>;
 
   /// Handles ascend.
-  typename std::vector<Entry>::iterator find(const emscripten::val& handle) {
-    const auto wanted = handle.as<Handle>();
+  typename std::vector<Entry>::iterator find(const Value& handle) {
+    const auto wanted = static_cast<Handle>(handle.number());
     const auto found =
         std::lower_bound(objects_.begin(), objects_.end(), wanted,
                          [](const Entry& entry, Handle value) { return entry.first < value; });

@@ -92,26 +92,26 @@ std::size_t to_axis(const Value& axis, const NdArray& x) {
   const auto rank = static_cast<double>(x.dimension());
   const double from_start = number < 0 ? number + rank : number;
   if (!(from_start >= 0 && from_start < rank) || std::trunc(from_start) != from_start) {
-    throw Error(ErrorCode::OPTION, {"axis does not exist in ", shape_text(x.shape())});
+    fail(ErrorCode::OPTION, "axis does not exist in %", {x.shape()});
   }
   return static_cast<std::size_t>(from_start);
 }
 
 Replacement to_replacement(const Value& kind) {
-  const std::string_view name = kind.text();
-  if (name == "random") {
+  if (kind.is("random")) {
     return Replacement::random;
   }
-  if (name == "large") {
+  if (kind.is("large")) {
     return Replacement::large;
   }
-  if (name == "permuted") {
+  if (kind.is("permuted")) {
     return Replacement::permuted;
   }
-  if (name == "nan") {
+  if (kind.is("nan")) {
     return Replacement::nan;
   }
-  throw Error(ErrorCode::OPTION, {"modes: \"", name, "\" is not random, large, permuted or nan"});
+  fail(ErrorCode::OPTION, "modes: \"%\" is not random, large, permuted or nan",
+       {std::string(kind.text())});
 }
 
 }  // namespace

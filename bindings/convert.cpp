@@ -12,17 +12,16 @@ namespace softlookup::bindings {
 namespace {
 
 /// The shape, once it is known that the data fill it.
-Shape filled_shape(const Value& tensor, std::string_view name) {
+Shape filled_shape(const Value& tensor, const char* name) {
   Shape shape = to_shape(tensor, name);
-  require_addressable(shape, std::string(name));
+  require_addressable(shape, name);
   const std::size_t length = tensor.get("data").size();
   std::size_t elements = 1;
   for (const std::size_t size : shape) {
     elements *= size;
   }
   if (length != elements) {
-    throw Error(ErrorCode::SHAPE, {name, ": ", std::to_string(length),
-                                   " elements do not fill its shape ", shape_text(shape)});
+    fail(ErrorCode::SHAPE, "%: % elements do not fill its shape %", {name, length, shape});
   }
   return shape;
 }
@@ -36,32 +35,32 @@ Array copied_in(const Value& tensor, const Shape& shape) {
 
 }  // namespace
 
-NdArray to_array(const Value& tensor, std::string_view name) {
+NdArray to_array(const Value& tensor, const char* name) {
   return copied_in<NdArray>(tensor, filled_shape(tensor, name));
 }
 
-Shape to_shape(const Value& tensor, std::string_view name) {
+Shape to_shape(const Value& tensor, const char* name) {
   return to_sizes(tensor.get("shape"), name);
 }
 
 std::size_t rank_of(const Value& tensor) { return tensor.get("shape").size(); }
 
 template <std::size_t N>
-xt::xtensor<float, N> to_tensor(const Value& tensor, std::string_view name, std::size_t least) {
+xt::xtensor<float, N> to_tensor(const Value& tensor, const char* name, std::size_t least) {
   Shape shape = filled_shape(tensor, name);
   if (shape.size() < least || shape.size() > N) {
     const std::string wanted =
         least == N ? std::to_string(N) : std::to_string(least) + " to " + std::to_string(N);
-    throw Error(ErrorCode::RANK, {name, " ", shape_text(shape), ": expected ", wanted, " axes"});
+    fail(ErrorCode::RANK, "% %: expected % axes", {name, shape, wanted});
   }
   shape.insert(shape.begin(), N - shape.size(), 1);
   return copied_in<xt::xtensor<float, N>>(tensor, shape);
 }
 
-template xt::xtensor<float, 3> to_tensor<3>(const Value&, std::string_view, std::size_t);
-template xt::xtensor<float, 4> to_tensor<4>(const Value&, std::string_view, std::size_t);
+template xt::xtensor<float, 3> to_tensor<3>(const Value&, const char*, std::size_t);
+template xt::xtensor<float, 4> to_tensor<4>(const Value&, const char*, std::size_t);
 
-Mask to_mask(const Value& mask, std::string_view name) {
+Mask to_mask(const Value& mask, const char* name) {
   const Shape shape = filled_shape(mask, name);
   if (mask.get("boolean").is_true()) {
     return copied_in<NdBool>(mask, shape);
@@ -69,7 +68,7 @@ Mask to_mask(const Value& mask, std::string_view name) {
   return copied_in<NdArray>(mask, shape);
 }
 
-std::optional<Mask> to_optional_mask(const Value& mask, std::string_view name) {
+std::optional<Mask> to_optional_mask(const Value& mask, const char* name) {
   return mask.is_undefined() ? std::nullopt : std::optional<Mask>(to_mask(mask, name));
 }
 
@@ -89,7 +88,7 @@ StateDict to_state_dict(const Value& names, const Value& tensors) {
   const auto count = names.size();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name(names[i].text());
-    state.emplace(name, to_array(tensors[i], name));
+    state.emplace(name, to_array(tensors[i], name.c_str()));
   }
   return state;
 }
@@ -101,32 +100,32 @@ Causal to_causal(const Value& causal) {
   if (causal.is_true()) {
     return Causal::square;
   }
-  if (causal.text() == "top-left") {
+  if (causal.is("top-left")) {
     return Causal::top_left;
   }
-  if (causal.text() == "bottom-right") {
+  if (causal.is("bottom-right")) {
     return Causal::bottom_right;
   }
-  throw Error(ErrorCode::OPTION, {"causal must be true, false, \"top-left\" or \"bottom-right\""});
+  fail(ErrorCode::OPTION, "causal must be true, false, \"top-left\" or \"bottom-right\"");
 }
 
 std::optional<Alignment> to_alignment(const Value& alignment) {
   if (alignment.is_undefined()) {
     return std::nullopt;
   }
-  const std::string_view name = alignment.text();
-  if (name != "top-left" && name != "bottom-right") {
-    throw Error(ErrorCode::OPTION, {"align must be \"top-left\" or \"bottom-right\""});
+  const bool top_left = alignment.is("top-left");
+  if (!top_left && !alignment.is("bottom-right")) {
+    fail(ErrorCode::OPTION, "align must be \"top-left\" or \"bottom-right\"");
   }
-  return name == "top-left" ? Alignment::top_left : Alignment::bottom_right;
+  return top_left ? Alignment::top_left : Alignment::bottom_right;
 }
 
 PaddingSide to_side(const Value& side) {
-  const std::string_view name = side.is_undefined() ? "right" : side.text();
-  if (name != "left" && name != "right") {
-    throw Error(ErrorCode::OPTION, {"side must be \"left\" or \"right\""});
+  const bool left = side.is("left");
+  if (!left && !side.is_undefined() && !side.is("right")) {
+    fail(ErrorCode::OPTION, "side must be \"left\" or \"right\"");
   }
-  return name == "left" ? PaddingSide::left : PaddingSide::right;
+  return left ? PaddingSide::left : PaddingSide::right;
 }
 
 void read_window(const Value& window, MaskSpec& spec) {
@@ -136,14 +135,14 @@ void read_window(const Value& window, MaskSpec& spec) {
   if (window.is_number()) {
     const std::size_t width = to_size(window, "window");
     if (width == 0) {
-      throw Error(ErrorCode::OPTION, {"window counts the query itself and must be at least 1"});
+      fail(ErrorCode::OPTION, "window counts the query itself and must be at least 1");
     }
     spec.window_left = width - 1;
     spec.window_right = 0;
     return;
   }
   if (!window.is_object()) {
-    throw Error(ErrorCode::OPTION, {"window must be a number of keys or { left, right }"});
+    fail(ErrorCode::OPTION, "window must be a number of keys or { left, right }");
   }
   if (window.has("left")) {
     spec.window_left = to_size(window.get("left"), "window.left");
@@ -153,33 +152,33 @@ void read_window(const Value& window, MaskSpec& spec) {
   }
 }
 
-std::vector<float> to_numbers(const Value& tensor, std::string_view name) {
+std::vector<float> to_numbers(const Value& tensor, const char* name) {
   if (tensor.is_undefined()) {
     return {};
   }
   const NdArray array = to_array(tensor, name);
   if (array.dimension() != 1) {
-    throw Error(ErrorCode::RANK, {name, " ", shape_text(array.shape()), ": expected 1 axis"});
+    fail(ErrorCode::RANK, "% %: expected 1 axis", {name, array.shape()});
   }
   return {array.begin(), array.end()};
 }
 
-std::optional<float> to_optional_number(const Value& number, std::string_view name) {
+std::optional<float> to_optional_number(const Value& number, const char* name) {
   if (number.is_undefined()) {
     return std::nullopt;
   }
   if (!number.is_number()) {
-    throw Error(ErrorCode::OPTION, {name, " must be a number"});
+    fail(ErrorCode::OPTION, "% must be a number", {name});
   }
   return static_cast<float>(number.number());
 }
 
-bool to_flag(const Value& flag, bool otherwise, std::string_view name) {
+bool to_flag(const Value& flag, bool otherwise, const char* name) {
   if (flag.is_undefined()) {
     return otherwise;
   }
   if (!flag.is_true() && !flag.is_false()) {
-    throw Error(ErrorCode::OPTION, {name, " must be true or false"});
+    fail(ErrorCode::OPTION, "% must be true or false", {name});
   }
   return flag.is_true();
 }
@@ -195,24 +194,23 @@ double whole_number(const Value& number) {
 
 }  // namespace
 
-std::size_t to_size(const Value& number, std::string_view name) {
+std::size_t to_size(const Value& number, const char* name) {
   const double value = whole_number(number);
   if (value < 0) {
-    throw Error(ErrorCode::OPTION, {name, " must be a whole number, 0 or more"});
+    fail(ErrorCode::OPTION, "% must be a whole number, 0 or more", {name});
   }
   return static_cast<std::size_t>(value);
 }
 
-Shape to_sizes(const Value& numbers, std::string_view name) {
+Shape to_sizes(const Value& numbers, const char* name) {
   if (!numbers.is_list()) {
-    throw Error(ErrorCode::OPTION, {name, " must be an array of whole numbers"});
+    fail(ErrorCode::OPTION, "% must be an array of whole numbers", {name});
   }
   Shape sizes(numbers.size());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const double value = whole_number(numbers[i]);
     if (value < 0) {
-      throw Error(ErrorCode::OPTION,
-                  {name, "[", std::to_string(i), "] must be a whole number, 0 or more"});
+      fail(ErrorCode::OPTION, "%[%] must be a whole number, 0 or more", {name, i});
     }
     sizes[i] = static_cast<std::size_t>(value);
   }
@@ -247,8 +245,7 @@ void require_out(const Value& out, const Shape& shape) {
     elements *= size;
   }
   if (!out.is_undefined() && out.size() != elements) {
-    throw Error(ErrorCode::SHAPE, {"out [", std::to_string(out.size()),
-                                   "] does not hold the output ", shape_text(shape)});
+    fail(ErrorCode::SHAPE, "out [%] does not hold the output %", {out.size(), shape});
   }
 }
 

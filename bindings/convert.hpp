@@ -18,18 +18,18 @@ namespace softlookup::bindings {
 // JavaScript -> core. A tensor comes as { data: Float32Array | Uint8Array, shape: number[] }; data
 // is copied in. `name` is the argument's name for the error message.
 
-NdArray to_array(const Value& tensor, std::string_view name);
+NdArray to_array(const Value& tensor, const char* name);
 
 /// The rank of the tensor must lie in [least, N]; missing leading axes become 1.
 template <std::size_t N>
-xt::xtensor<float, N> to_tensor(const Value& tensor, std::string_view name, std::size_t least);
+xt::xtensor<float, N> to_tensor(const Value& tensor, const char* name, std::size_t least);
 
-Shape to_shape(const Value& tensor, std::string_view name);
+Shape to_shape(const Value& tensor, const char* name);
 
-Mask to_mask(const Value& mask, std::string_view name = "mask");
+Mask to_mask(const Value& mask, const char* name = "mask");
 
 /// undefined -> nothing
-std::optional<Mask> to_optional_mask(const Value& mask, std::string_view name = "mask");
+std::optional<Mask> to_optional_mask(const Value& mask, const char* name = "mask");
 
 /// [S] -> [1, S], for a key mask beside unbatched input; others stay.
 Mask with_batch_axis(Mask mask);
@@ -45,11 +45,11 @@ PaddingSide to_side(const Value& side);
 void read_window(const Value& window, MaskSpec& spec);
 
 /// undefined -> empty; otherwise a vector.
-std::vector<float> to_numbers(const Value& tensor, std::string_view name);
-std::optional<float> to_optional_number(const Value& number, std::string_view name);
-bool to_flag(const Value& flag, bool otherwise, std::string_view name);
-std::size_t to_size(const Value& number, std::string_view name);
-Shape to_sizes(const Value& numbers, std::string_view name);
+std::vector<float> to_numbers(const Value& tensor, const char* name);
+std::optional<float> to_optional_number(const Value& number, const char* name);
+bool to_flag(const Value& flag, bool otherwise, const char* name);
+std::size_t to_size(const Value& number, const char* name);
+Shape to_sizes(const Value& numbers, const char* name);
 
 // The same of a property, one function each.
 

@@ -34,7 +34,7 @@ std::size_t size_or(const Value& options, const char* name, std::size_t otherwis
 }
 
 GroupedQueryConfig::Bias to_bias(const Value& bias) {
-  if (bias.text() == "qkv") {
+  if (bias.is("qkv")) {
     return GroupedQueryConfig::Bias::qkv;
   }
   return to_flag(bias, false, "bias") ? GroupedQueryConfig::Bias::all
@@ -47,9 +47,8 @@ GroupedQueryConfig to_config(const Value& in) {
   config.num_heads = size_in(in, "numHeads");
   config.num_kv_heads = size_or(in, "numKvHeads", config.num_heads);
   if (!in.has("headDim") && (config.num_heads == 0 || config.hidden_size % config.num_heads != 0)) {
-    throw Error(ErrorCode::HEADS,
-                {"numHeads = ", std::to_string(config.num_heads), " does not divide hiddenSize = ",
-                 std::to_string(config.hidden_size), "; name headDim"});
+    fail(ErrorCode::HEADS, "numHeads = % does not divide hiddenSize = %; name headDim",
+         {config.num_heads, config.hidden_size});
   }
   config.head_dim =
       config.num_heads == 0 ? 0 : size_or(in, "headDim", config.hidden_size / config.num_heads);

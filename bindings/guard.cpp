@@ -19,9 +19,9 @@ bool failure(ErrorCode code, std::string_view message) {
 
 }  // namespace
 
-bool guarded(void (*adapter)(const Value& arguments), const Value& arguments) {
+bool guarded(void (*adapter)(const Value* arguments), const Value& message) {
   try {
-    adapter(arguments);
+    adapter(&message[0]);
     return true;
   } catch (const Error& error) {
     return failure(error.code(), error.what());

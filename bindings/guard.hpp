@@ -10,7 +10,7 @@ namespace softlookup::bindings {
 
 /// Calls the adapter. Where it throws, gives the error's code and message: no exception crosses the
 /// border. Whether it did not throw.
-bool guarded(void (*adapter)(const Value& arguments), const Value& arguments);
+bool guarded(void (*adapter)(const Value* arguments), const Value& message);
 
 /// An adapter as JavaScript calls it, with the list of its arguments.
 template <auto adapter>
@@ -23,12 +23,12 @@ struct Guarded<adapter> {
   }
 
  private:
-  static void spread(const Value& arguments) {
+  static void spread(const Value* arguments) {
     spread(arguments, std::index_sequence_for<Arguments...>());
   }
 
   template <std::size_t... places>
-  static void spread(const Value& arguments, std::index_sequence<places...> /*places*/) {
+  static void spread(const Value* arguments, std::index_sequence<places...> /*places*/) {
     adapter(arguments[places]...);
   }
 };

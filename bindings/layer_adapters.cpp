@@ -20,8 +20,8 @@ void norm_rows(const Value& x, const Value& options) {
   if (options.has("weight")) {
     const NdArray given = to_array(options.get("weight"), "weight");
     if (given.dimension() != 1 || given.size() == 0) {
-      throw Error(given.dimension() != 1 ? ErrorCode::RANK : ErrorCode::SHAPE,
-                  {"weight ", shape_text(shape_of(given)), ", expected [D], the last axis of x"});
+      fail(given.dimension() != 1 ? ErrorCode::RANK : ErrorCode::SHAPE,
+           "weight %, expected [D], the last axis of x", {given.shape()});
     }
     weight = elements(given, 0, given.size());
   }
@@ -37,7 +37,7 @@ void widen_halves(const Value& bytes, const Value& format) {
   std::vector<std::uint8_t> copy(bytes.size());
   bytes.copy_to(copy.data());
   const std::vector<float> values =
-      widen(copy, format.text() == "BF16" ? HalfFormat::bfloat16 : HalfFormat::float16);
+      widen(copy, format.is("BF16") ? HalfFormat::bfloat16 : HalfFormat::float16);
   give_array(values.data(), values.size());
 }
 

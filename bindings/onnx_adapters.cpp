@@ -17,38 +17,38 @@ namespace softlookup::bindings {
 
 namespace {
 
-std::int64_t to_integer(const Value& number, std::int64_t otherwise, std::string_view name) {
+std::int64_t to_integer(const Value& number, std::int64_t otherwise, const char* name) {
   constexpr double kLargest = 2147483647;
   const double value = to_double(number, static_cast<double>(otherwise), name);
   if (!(std::abs(value) <= kLargest) || std::trunc(value) != value) {
-    throw Error(ErrorCode::OPTION, {name, " must be a whole number"});
+    fail(ErrorCode::OPTION, "% must be a whole number", {name});
   }
   return static_cast<std::int64_t>(value);
 }
 
 /// ONNX knows no booleans in attributes: 0 or 1.
-bool to_bit(const Value& flag, std::string_view name) {
+bool to_bit(const Value& flag, const char* name) {
   if (flag.is_true() || flag.is_false()) {
     return flag.is_true();
   }
   const std::int64_t bit = to_integer(flag, 0, name);
   if (bit != 0 && bit != 1) {
-    throw Error(ErrorCode::OPTION, {name, " must be 0 or 1"});
+    fail(ErrorCode::OPTION, "% must be 0 or 1", {name});
   }
   return bit == 1;
 }
 
-std::size_t to_count(const Value& number, std::string_view name) {
+std::size_t to_count(const Value& number, const char* name) {
   return number.is_undefined() ? 0 : to_size(number, name);
 }
 
 /// Negative or undefined: no bound.
-std::optional<std::size_t> to_window(const Value& number, std::string_view name) {
+std::optional<std::size_t> to_window(const Value& number, const char* name) {
   const std::int64_t size = to_integer(number, -1, name);
   return size < 0 ? std::nullopt : std::optional<std::size_t>(size);
 }
 
-std::optional<Tensor4> to_past(const Value& tensor, std::string_view name) {
+std::optional<Tensor4> to_past(const Value& tensor, const char* name) {
   return tensor.is_undefined() ? std::nullopt
                                : std::optional<Tensor4>(to_tensor<4>(tensor, name, 4));
 }
@@ -67,28 +67,26 @@ std::optional<onnx::ScoreStage> to_stage(const Value& mode) {
     case 3:
       return onnx::ScoreStage::weights;
     default:
-      throw Error(ErrorCode::OPTION, {"qk_matmul_output_mode must be 0, 1, 2 or 3"});
+      fail(ErrorCode::OPTION, "qk_matmul_output_mode must be 0, 1, 2 or 3");
   }
 }
 
 /// Float types by their numbers in TensorProto. Whichever is named, exp and sums run in double
 /// precision and are kept in float32.
-void require_float_type(const Value& type, std::string_view name) {
+void require_float_type(const Value& type, const char* name) {
   constexpr int kFloat = 1, kFloat16 = 10, kDouble = 11, kBfloat16 = 16;
   const std::int64_t number = to_integer(type, kFloat, name);
   if (number != kFloat && number != kFloat16 && number != kDouble && number != kBfloat16) {
-    throw Error(ErrorCode::OPTION,
-                {name, " must be 1 (FLOAT), 10 (FLOAT16), 11 (DOUBLE) or 16 (BFLOAT16)"});
+    fail(ErrorCode::OPTION, "% must be 1 (FLOAT), 10 (FLOAT16), 11 (DOUBLE) or 16 (BFLOAT16)",
+         {name});
   }
 }
 
 /// Whole numbers of a shape that is wanted.
-std::vector<std::int64_t> to_integers(const Value& array, const Shape& wanted,
-                                      std::string_view name) {
+std::vector<std::int64_t> to_integers(const Value& array, const Shape& wanted, const char* name) {
   PositionArray integers = to_position_array(array, name);
   if (integers.shape != wanted) {
-    throw Error(ErrorCode::SHAPE,
-                {name, " ", shape_text(integers.shape), ", expected ", shape_text(wanted)});
+    fail(ErrorCode::SHAPE, "% %, expected %", {name, integers.shape, wanted});
   }
   return std::move(integers.values);
 }

@@ -34,7 +34,7 @@ class Registry {
   Object& get(const Value& handle) {
     const auto found = find(handle);
     if (found == objects_.end()) {
-      throw Error(ErrorCode::DISPOSED, {"this ", name_, " was disposed"});
+      fail(ErrorCode::DISPOSED, "this % was disposed", {name_});
     }
     return *found->second;
   }

@@ -29,7 +29,7 @@ void rotate(const Value& x_in, const Value& options_in) {
 
 void make_rope_table(const Value& options) {
   if (!options.has("positions") || options.get("positions").is_number()) {
-    throw Error(ErrorCode::OPTION, {"positions must be an array of whole numbers"});
+    fail(ErrorCode::OPTION, "positions must be an array of whole numbers");
   }
   const PositionArray positions = to_position_array(options.get("positions"));
   const RopeTable table = rope_table(positions.values, size_in(options, "dims"),

@@ -11,24 +11,23 @@ namespace softlookup::bindings {
 namespace {
 
 RopeLayout to_layout(const Value& layout) {
-  const std::string_view name = layout.text();
-  if (name == "half") {
+  if (layout.is("half")) {
     return RopeLayout::half;
   }
-  if (name == "interleaved") {
+  if (layout.is("interleaved")) {
     return RopeLayout::interleaved;
   }
-  throw Error(ErrorCode::OPTION,
-              {"layout must be \"half\" (features i and i + dims / 2 turn together) or "
-               "\"interleaved\" (2 i and 2 i + 1)"});
+  fail(ErrorCode::OPTION,
+       "layout must be \"half\" (features i and i + dims / 2 turn together) or \"interleaved\" (2 "
+       "i and 2 i + 1)");
 }
 
 /// Whether a position is in range, the core knows; here it must only be an integer.
-std::int64_t to_position(double value, std::string_view name) {
+std::int64_t to_position(double value, const char* name) {
   constexpr double kExact = 9007199254740992;  // 2^53
   if (!(std::abs(value) <= kExact) || std::trunc(value) != value) {
-    throw Error(ErrorCode::OPTION,
-                {name, " must be whole numbers, 0 to ", std::to_string(kLargestPosition)});
+    fail(ErrorCode::OPTION, "% must be whole numbers, 0 to %",
+         {name, std::to_string(kLargestPosition)});
   }
   return static_cast<std::int64_t>(value);
 }
@@ -42,7 +41,7 @@ RopeOptions to_rope_options(const Value& options) {
   if (options.has("dims")) {
     rope.dims = size_in(options, "dims");
     if (rope.dims == 0) {
-      throw Error(ErrorCode::OPTION, {"dims must be above 0"});
+      fail(ErrorCode::OPTION, "dims must be above 0");
     }
   }
   rope.inverse = flag_in(options, "inverse", false);
@@ -54,8 +53,8 @@ std::optional<YarnScaling> to_scaling(const Value& scaling) {
   if (scaling.is_undefined()) {
     return std::nullopt;
   }
-  if (scaling.get("type").text() != "yarn") {
-    throw Error(ErrorCode::OPTION, {"scaling.type must be \"yarn\""});
+  if (!scaling.get("type").is("yarn")) {
+    fail(ErrorCode::OPTION, "scaling.type must be \"yarn\"");
   }
   constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();  // refused by the core
   YarnScaling yarn{};
@@ -70,7 +69,7 @@ std::optional<YarnScaling> to_scaling(const Value& scaling) {
   return yarn;
 }
 
-PositionArray to_position_array(const Value& positions, std::string_view name) {
+PositionArray to_position_array(const Value& positions, const char* name) {
   PositionArray array{to_shape(positions, name), {}};
   const Value& data = positions.get("data");
   std::vector<double> numbers(data.size());
@@ -79,8 +78,8 @@ PositionArray to_position_array(const Value& positions, std::string_view name) {
     elements *= static_cast<double>(size);
   }
   if (static_cast<double>(numbers.size()) != elements) {
-    throw Error(ErrorCode::SHAPE, {name, ": ", std::to_string(numbers.size()),
-                                   " elements do not fill their shape ", shape_text(array.shape)});
+    fail(ErrorCode::SHAPE, "%: % elements do not fill their shape %",
+         {name, numbers.size(), array.shape});
   }
   data.copy_to(numbers.data());
   for (const double number : numbers) {
@@ -99,19 +98,19 @@ std::vector<std::int64_t> to_positions(const Value& positions, std::size_t batch
   }
   PositionArray array = to_position_array(positions);
   if (array.shape != Shape{length} && array.shape != Shape{batch, length}) {
-    throw Error(ErrorCode::SHAPE, {"positions ", shape_text(array.shape),
-                                   ", expected [L] = ", shape_text(Shape{length}),
-                                   " or [B, L] = ", shape_text(Shape{batch, length})});
+    fail(ErrorCode::SHAPE, "positions %, expected [L] = % or [B, L] = %",
+         {array.shape, std::array<std::size_t, 1>{length},
+          std::array<std::size_t, 2>{batch, length}});
   }
   return std::move(array.values);
 }
 
-double to_double(const Value& number, double otherwise, std::string_view name) {
+double to_double(const Value& number, double otherwise, const char* name) {
   if (number.is_undefined()) {
     return otherwise;
   }
   if (!number.is_number()) {
-    throw Error(ErrorCode::OPTION, {name, " must be a number"});
+    fail(ErrorCode::OPTION, "% must be a number", {name});
   }
   return number.number();
 }

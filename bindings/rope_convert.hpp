@@ -25,12 +25,12 @@ struct PositionArray {
   Shape shape;
   std::vector<std::int64_t> values;
 };
-PositionArray to_position_array(const Value& positions, std::string_view name = "positions");
+PositionArray to_position_array(const Value& positions, const char* name = "positions");
 
 /// undefined: 0, 1, ...; a number: on from there; an array [L] or [B, L], as rope wants it.
 std::vector<std::int64_t> to_positions(const Value& positions, std::size_t batch,
                                        std::size_t length);
 
-double to_double(const Value& number, double otherwise, std::string_view name);
+double to_double(const Value& number, double otherwise, const char* name);
 
 }  // namespace softlookup::bindings

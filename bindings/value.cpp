@@ -20,11 +20,13 @@ std::string_view Value::text() const {
                              : std::string_view();
 }
 
+bool Value::is(const char* wanted) const { return kind_ == Kind::text && text() == wanted; }
+
 const Value& Value::get(const char* name) const {
   static const Value undefined;
   const Value* entry = within();  // a name, its value, the next name, ...
   for (std::size_t i = is_object() ? size_ : 0; i > 0; --i, entry += 2) {
-    if (entry[0].text() == name) {
+    if (entry[0].is(name)) {
       return entry[1];
     }
   }

@@ -33,6 +33,9 @@ class Value {
   /// Of a list.
   const Value& operator[](std::size_t index) const { return within()[index]; }
 
+  /// Whether it is this string.
+  [[nodiscard]] bool is(const char* text) const;
+
   /// The property of an object; undefined where there is none.
   [[nodiscard]] const Value& get(const char* name) const;
   [[nodiscard]] bool has(const char* name) const { return !get(name).is_undefined(); }

@@ -20,16 +20,15 @@ namespace {
 NdArray to_parameter(const Value& options, const char* name, std::size_t rank) {
   const Value& tensor = options.get(name);
   if (tensor.is_undefined()) {
-    throw Error(ErrorCode::OPTION, {name, " is missing"});
+    fail(ErrorCode::OPTION, "% is missing", {name});
   }
   NdArray array = to_array(tensor, name);
   if (array.dimension() != rank) {
-    throw Error(ErrorCode::RANK, {name, (" " + shape_text(shape_of(array))), ": expected ",
-                                  std::to_string(rank), (rank == 1 ? " axis" : " axes")});
+    fail(ErrorCode::RANK, "% %: expected %%",
+         {name, array.shape(), rank, (rank == 1 ? " axis" : " axes")});
   }
   if (array.size() == 0) {
-    throw Error(ErrorCode::SHAPE,
-                {name, (" " + shape_text(shape_of(array))), " must not be empty"});
+    fail(ErrorCode::SHAPE, "% % must not be empty", {name, array.shape()});
   }
   return array;
 }
@@ -75,8 +74,7 @@ std::optional<NdBool> to_key_mask(const Value& mask_in, bool batched) {
     return std::nullopt;
   }
   if (!std::holds_alternative<NdBool>(*mask)) {
-    throw Error(ErrorCode::DTYPE,
-                {"keyMask must be boolean: linear attention has no scores to add to"});
+    fail(ErrorCode::DTYPE, "keyMask must be boolean: linear attention has no scores to add to");
   }
   return std::get<NdBool>(batched ? *mask : with_batch_axis(*mask));
 }

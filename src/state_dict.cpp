@@ -9,13 +9,11 @@ namespace softlookup {
 const NdArray& StateReader::take(const std::string& name, const Shape& shape) {
   const auto found = state_.find(name);
   if (found == state_.end()) {
-    throw Error(ErrorCode::STATE_DICT,
-                {"state dict: ", name, " ", shape_text(shape), " is missing"});
+    fail(ErrorCode::STATE_DICT, "state dict: % % is missing", {name, shape});
   }
   const NdArray& array = found->second;
   if (shape_of(array) != shape) {
-    throw Error(ErrorCode::SHAPE, {"state dict: ", name, " is ", shape_text(array.shape()),
-                                   ", expected ", shape_text(shape)});
+    fail(ErrorCode::SHAPE, "state dict: % is %, expected %", {name, array.shape(), shape});
   }
   taken_.insert(name);
   return array;
@@ -32,8 +30,8 @@ Tensor2 StateReader::matrix(const std::string& name, std::size_t rows, std::size
 void StateReader::require_all_taken() const {
   for (const auto& [name, array] : state_) {
     if (taken_.count(name) == 0) {
-      throw Error(ErrorCode::STATE_DICT, {"state dict: ", name, " ", shape_text(array.shape()),
-                                          " does not belong to this configuration"});
+      fail(ErrorCode::STATE_DICT, "state dict: % % does not belong to this configuration",
+           {name, array.shape()});
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 #include <xtensor/xarray.hpp>
@@ -54,27 +53,18 @@ inline View4<float> view_of(Tensor4& tensor) { return {tensor.data(), tensor.sha
 /// "[2, 3, 4]"
 template <class Shape>
 std::string shape_text(const Shape& shape) {
-  std::string text = "[";
-  const char* separator = "";
-  for (const auto size : shape) {
-    text += separator + std::to_string(size);
-    separator = ", ";
-  }
-  return text + "]";
+  std::string text;
+  Detail(shape).append_to(text);
+  return text;
 }
 
 /// Throws OUT_OF_MEMORY for a shape that no pointer can span: in 32 bits its size would wrap
 /// around.
+void require_addressable(const std::size_t* sizes, std::size_t rank, const char* what);
+
 template <class Shape>
-void require_addressable(const Shape& shape, const std::string& what) {
-  double bytes = sizeof(float);
-  for (const auto size : shape) {
-    bytes *= static_cast<double>(size);
-  }
-  if (bytes > static_cast<double>(std::numeric_limits<std::ptrdiff_t>::max())) {
-    throw Error(ErrorCode::OUT_OF_MEMORY,
-                {what, " ", shape_text(shape), " does not fit into memory"});
-  }
+void require_addressable(const Shape& shape, const char* what) {
+  require_addressable(shape.data(), shape.size(), what);
 }
 
 }  // namespace softlookup

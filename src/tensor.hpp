@@ -20,10 +20,12 @@ using Tensor2 = xt::xtensor<float, 2>;
 using Tensor3 = xt::xtensor<float, 3>;
 using Tensor4 = xt::xtensor<float, 4>;
 
-using NdArray = xt::xarray<float>;
-using NdBool = xt::xarray<std::uint8_t>;
-
 using Shape = std::vector<std::size_t>;
+
+template <class Number>
+using NdOf = xt::xarray_container<xt::uvector<Number>, xt::layout_type::row_major, Shape>;
+using NdArray = NdOf<float>;
+using NdBool = NdOf<std::uint8_t>;
 
 template <class Array>
 Shape shape_of(const Array& array) {

@@ -2,41 +2,48 @@
 
 #include <emscripten/emscripten.h>
 
-EM_JS(void, give_undefined, (), { Module["border"].nothing(); });
-EM_JS(void, give_number, (double number), { Module["border"].number(number); });
-EM_JS(void, give_flag, (bool flag), { Module["border"].flag(flag); });
-EM_JS(void, give_text, (const char* text, unsigned size), { Module["border"].text(text, size); });
-EM_JS(void, give_array, (const void* data, unsigned count, unsigned width),
-      { Module["border"].array(data, count, width); });
-EM_JS(void, give_into, (unsigned out, const void* data, unsigned count),
-      { Module["border"].into(out, data, count); });
-EM_JS(void, gather_list, (unsigned count), { Module["border"].list(count); });
-EM_JS(void, gather_object, (const char* names), { Module["border"].object(names); });
+// Functions of the border (js/border.ts), which throw nothing.
+#define BORDER_FUNCTION(name, parameters, ...) \
+  EM_JS(__attribute__((nothrow)) void, name, parameters, { Module["border"].__VA_ARGS__; })
+
+BORDER_FUNCTION(give_undefined, (), nothing())
+BORDER_FUNCTION(give_number, (double number), number(number))
+BORDER_FUNCTION(give_flag, (bool flag), flag(flag))
+BORDER_FUNCTION(give_text, (const char* text, unsigned size), text(text, size))
+BORDER_FUNCTION(give_array, (const void* data, unsigned count, unsigned width),
+                array(data, count, width))
+BORDER_FUNCTION(give_into, (unsigned out, const void* data, unsigned count), into(out, data, count))
+BORDER_FUNCTION(gather_list, (unsigned count), list(count))
+BORDER_FUNCTION(gather_object, (const char* names), object(names))
 
 namespace softlookup::bindings {
 
-void give_nothing() { give_undefined(); }
-void give(double number) { give_number(number); }
-void give_size(std::size_t size) { give(static_cast<double>(size)); }
-void give(bool flag) { give_flag(flag); }
-void give(std::string_view text) { give_text(text.data(), text.size()); }
+void give_nothing() noexcept { give_undefined(); }
+void give(double number) noexcept { give_number(number); }
+void give_size(std::size_t size) noexcept { give(static_cast<double>(size)); }
+void give(bool flag) noexcept { give_flag(flag); }
+void give(std::string_view text) noexcept { give_text(text.data(), text.size()); }
 
-void give_array(const float* data, std::size_t count) { ::give_array(data, count, sizeof(float)); }
+void give_array(const float* data, std::size_t count) noexcept {
+  ::give_array(data, count, sizeof(float));
+}
 
-void give_array(const std::uint8_t* data, std::size_t count) { ::give_array(data, count, 1); }
+void give_array(const std::uint8_t* data, std::size_t count) noexcept {
+  ::give_array(data, count, 1);
+}
 
-void give_into(const Value& out, const float* data, std::size_t count) {
+void give_into(const Value& out, const float* data, std::size_t count) noexcept {
   ::give_into(out.array(), data, count);
 }
 
-void give_sizes(const std::size_t* sizes, std::size_t count) {
+void give_sizes(const std::size_t* sizes, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     give_size(sizes[i]);
   }
   give_list(count);
 }
 
-void give_list(std::size_t count) { gather_list(count); }
-void give_object(const char* names) { gather_object(names); }
+void give_list(std::size_t count) noexcept { gather_list(count); }
+void give_object(const char* names) noexcept { gather_object(names); }
 
 }  // namespace softlookup::bindings

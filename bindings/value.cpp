@@ -4,9 +4,10 @@
 
 #include <array>
 #include <limits>
-#include <vector>
+#include <new>
 
-EM_JS(void, take, (unsigned array, void* to, unsigned count, unsigned width),
+EM_JS(__attribute__((nothrow)) void, take,
+      (unsigned array, void* to, unsigned count, unsigned width),
       { Module["border"].take(array, to, count, width); });
 
 namespace softlookup::bindings {
@@ -36,16 +37,15 @@ const Value& Value::get(const char* name) const {
 void Value::copy_to(void* to, std::size_t width) const { take(content_.place, to, size_, width); }
 
 std::uintptr_t message_room(std::size_t bytes) {
-  constexpr std::size_t kSmall = 256;  // values; a small message takes no memory
-  static std::array<Value, kSmall> small_room;
-  static std::vector<Value> large_room;
-  const std::size_t values = bytes / sizeof(Value);
-  try {
-    large_room = values > kSmall ? std::vector<Value>(values) : std::vector<Value>();
-  } catch (...) {
-    return 0;
+  alignas(Value) static std::array<char, 4096> small_room;  // takes no memory for a small message
+  static void* large_room = nullptr;
+  operator delete(large_room);
+  large_room = nullptr;
+  if (bytes <= small_room.size()) {
+    return reinterpret_cast<std::uintptr_t>(small_room.data());
   }
-  return reinterpret_cast<std::uintptr_t>(values > kSmall ? large_room.data() : small_room.data());
+  large_room = operator new(bytes, std::nothrow);
+  return reinterpret_cast<std::uintptr_t>(large_room);
 }
 
 }  // namespace softlookup::bindings

@@ -56,7 +56,7 @@ target_link_options(
 # The download counts: -Oz, -Os where a loop goes over every number of a call, and -O2 for the kernel, where the time
 # goes. (Of two levels on one line 3.1.6 heeds the second.)
 file(GLOB sources RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS src/*.cpp bindings/*.cpp)
-set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Oz>)
+set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Oz;-finline-functions>")
 set_source_files_properties(src/panels.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 set_source_files_properties(src/kernel.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 

@@ -568,13 +568,13 @@ export default [
     name: "rope: odd dims",
     file: "src/rope.cpp",
     find: "dims % 2 != 0 || dims > width",
-    replace: "dims <= width",
+    replace: "dims > width",
   },
   {
     name: "rope: dims beyond the width",
     file: "src/rope.cpp",
     find: "dims % 2 != 0 || dims > width",
-    replace: "dims % 2 == 0",
+    replace: "dims % 2 != 0",
   },
   {
     name: "yarn: ramp from the pair after",

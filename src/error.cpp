@@ -57,14 +57,12 @@ void fail(ErrorCode code, const char* message, std::initializer_list<Detail> det
 }
 
 const char* code_name(ErrorCode code) {
-  switch (code) {
-#define X(name, meaning) \
-  case ErrorCode::name:  \
-    return #name;
+  static constexpr const char* names[] = {
+#define X(name, meaning) #name,
 #include "error_codes.def"
 #undef X
-  }
-  return "INTERNAL";
+  };
+  return names[static_cast<std::size_t>(code)];
 }
 
 }  // namespace softlookup

@@ -24,6 +24,8 @@ export class Border {
   readonly #message = new Message();
   /** What was given of an answer so far. */
   readonly #given: unknown[] = [];
+  /** Why something could not be copied: thrown through the core, it would leave memory behind. */
+  #failure: unknown;
   /** Names of properties, by the address where the core keeps them. */
   readonly #names = new Map<number, readonly string[]>();
 
@@ -50,21 +52,25 @@ export class Border {
       }
       new Uint32Array(this.#memory().buffer, room, words.length).set(words);
       const done = adapter(room);
+      if (this.#failure !== undefined) throw this.#failure;
       const last = this.#given.pop();
       if (!done) throw new AttentionError(this.#given.pop() as ErrorCode, last as string);
       return last;
     } finally {
       this.#given.length = 0;
+      this.#failure = undefined;
       this.#message.clear();
       roomFor(0);
     }
   }
 
-  // What the core calls.
+  // What the core calls. None of it throws.
 
   /** Copies an array of the message to where it has room for so many elements of so many bytes. */
   take(array: number, to: number, count: number, width: keyof typeof types): void {
-    this.#view(to, count, width).set(this.#message.arrays[array] as Float32Array);
+    this.#copy(() => {
+      this.#view(to, count, width).set(this.#message.arrays[array] as Float32Array);
+    });
   }
 
   nothing(): void {
@@ -84,13 +90,17 @@ export class Border {
   }
 
   array(at: number, count: number, width: keyof typeof types): void {
-    this.#given.push(this.#view(at, count, width).slice());
+    this.#copy(() => {
+      this.#given.push(this.#view(at, count, width).slice());
+    });
   }
 
   into(out: number, at: number, count: number): void {
-    const array = this.#message.arrays[out] as Float32Array;
-    array.set(this.#view(at, count, 4));
-    this.#given.push(array);
+    this.#copy(() => {
+      const array = this.#message.arrays[out] as Float32Array;
+      array.set(this.#view(at, count, 4));
+      this.#given.push(array);
+    });
   }
 
   list(count: number): void {
@@ -112,6 +122,14 @@ export class Border {
     });
     this.#given.length = first;
     this.#given.push(object);
+  }
+
+  #copy(copying: () => void): void {
+    try {
+      copying();
+    } catch (error) {
+      this.#failure ??= error;
+    }
   }
 
   #text(at: number, length: number): string {

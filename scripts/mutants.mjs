@@ -388,8 +388,8 @@ export default [
   {
     name: "unexpected parameters accepted",
     file: "src/state_dict.cpp",
-    find: "    if (taken_.count(name) == 0) {",
-    replace: "    if (taken_.count(name) > 1) {",
+    find: "std::find(taken_.begin(), taken_.end(), &array) == taken_.end()",
+    replace: "std::count(taken_.begin(), taken_.end(), &array) > 1",
   },
   {
     name: "the bias left out of the number of parameters",

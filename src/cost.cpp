@@ -1,6 +1,5 @@
 #include "cost.hpp"
 
-#include <cmath>
 #include <string>
 
 #include "error.hpp"
@@ -9,11 +8,11 @@ namespace softlookup {
 
 namespace {
 
-bool divides(double divisor, double number) {
-  return divisor > 0 && std::fmod(number, divisor) == 0;
-}
-
 std::size_t whole(double count) { return static_cast<std::size_t>(count); }
+
+bool divides(double divisor, double number) {
+  return divisor > 0 && whole(number) % whole(divisor) == 0;
+}
 
 }  // namespace
 

@@ -6,7 +6,8 @@
 
 namespace softlookup {
 
-const NdArray& StateReader::take(const std::string& name, const Shape& shape) {
+const NdArray& StateReader::take(const char* name, std::initializer_list<std::size_t> sizes) {
+  const Shape shape = sizes;
   const auto found = state_.find(name);
   if (found == state_.end()) {
     fail(ErrorCode::STATE_DICT, "state dict: % % is missing", {name, shape});
@@ -15,21 +16,21 @@ const NdArray& StateReader::take(const std::string& name, const Shape& shape) {
   if (shape_of(array) != shape) {
     fail(ErrorCode::SHAPE, "state dict: % is %, expected %", {name, array.shape(), shape});
   }
-  taken_.insert(name);
+  taken_.push_back(&array);
   return array;
 }
 
-Tensor1 StateReader::vector(const std::string& name, std::size_t size) {
+Tensor1 StateReader::vector(const char* name, std::size_t size) {
   return elements(take(name, {size}), 0, size);
 }
 
-Tensor2 StateReader::matrix(const std::string& name, std::size_t rows, std::size_t columns) {
+Tensor2 StateReader::matrix(const char* name, std::size_t rows, std::size_t columns) {
   return matrix_rows(take(name, {rows, columns}), 0, rows);
 }
 
 void StateReader::require_all_taken() const {
   for (const auto& [name, array] : state_) {
-    if (taken_.count(name) == 0) {
+    if (std::find(taken_.begin(), taken_.end(), &array) == taken_.end()) {
       fail(ErrorCode::STATE_DICT, "state dict: % % does not belong to this configuration",
            {name, array.shape()});
     }

@@ -1,59 +1,59 @@
 #pragma once
 
-#include <emscripten/val.h>
+#include "value.hpp"
 
 // What JavaScript calls, once guarded (guard.hpp). Each adapter takes and gives plain values and
 // throws what the core throws.
 
 namespace softlookup::bindings {
 
-using emscripten::val;
+void attend(const Value& q, const Value& k, const Value& v, const Value& options);
+void trace_attention(const Value& q, const Value& k, const Value& v, const Value& options);
 
-val attend(const val& q, const val& k, const val& v, const val& options);
-val trace_attention(const val& q, const val& k, const val& v, const val& options);
+void softmax_of(const Value& scores, const Value& options);
+void trace_softmax(const Value& scores, const Value& options);
 
-val softmax_of(const val& scores, const val& options);
-val trace_softmax(const val& scores, const val& options);
-
-val make_causal_mask(const val& queries, const val& keys, const val& alignment);
-val make_window_mask(const val& queries, const val& keys, const val& window, const val& alignment);
-val make_padding_mask(const val& lengths, const val& keys, const val& side);
-val and_masks(const val& masks);
-val additive_mask(const val& mask);
+void make_causal_mask(const Value& queries, const Value& keys, const Value& alignment);
+void make_window_mask(const Value& queries, const Value& keys, const Value& window,
+                      const Value& alignment);
+void make_padding_mask(const Value& lengths, const Value& keys, const Value& side);
+void and_masks(const Value& masks);
+void additive_mask(const Value& mask);
 
 // A multi-head attention is known to JavaScript by its handle.
-val create_multi_head(const val& config);
-val load_multi_head(const val& handle, const val& names, const val& tensors);
-val attend_multi_head(const val& handle, const val& query, const val& key, const val& value,
-                      const val& options);
-val trace_multi_head(const val& handle, const val& query, const val& key, const val& value,
-                     const val& options);
-val free_multi_head(const val& handle);
+void create_multi_head(const Value& config);
+void load_multi_head(const Value& handle, const Value& names, const Value& tensors);
+void attend_multi_head(const Value& handle, const Value& query, const Value& key,
+                       const Value& value, const Value& options);
+void trace_multi_head(const Value& handle, const Value& query, const Value& key, const Value& value,
+                      const Value& options);
+void free_multi_head(const Value& handle);
 
-val split_into_heads(const val& x, const val& heads);
-val merge_from_heads(const val& x);
+void split_into_heads(const Value& x, const Value& heads);
+void merge_from_heads(const Value& x);
 
-val replace_sequence_tokens(const val& x, const val& axis, const val& range, const val& kind,
-                            const val& magnitude, const val& seed);
-val compare_sequences(const val& before, const val& after, const val& axis, const val& tolerance);
+void replace_sequence_tokens(const Value& x, const Value& axis, const Value& range,
+                             const Value& kind, const Value& magnitude, const Value& seed);
+void compare_sequences(const Value& before, const Value& after, const Value& axis,
+                       const Value& tolerance);
 
-val names_of_faults();
-val attend_with_fault(const val& fault, const val& q, const val& k, const val& v);
-val trace_softmax_then_mask(const val& scores, const val& options);
+void names_of_faults();
+void attend_with_fault(const Value& fault, const Value& q, const Value& k, const Value& v);
+void trace_softmax_then_mask(const Value& scores, const Value& options);
 
-val sum_rows(const val& x);
-val entropies_of_rows(const val& x);
-val exponent_of_growth(const val& sizes, const val& values);
-val normal_numbers(const val& shape, const val& seed);
-val moments_of(const val& x);
-val theory_of_dot_products(const val& head_dim, const val& samples);
+void sum_rows(const Value& x);
+void entropies_of_rows(const Value& x);
+void exponent_of_growth(const Value& sizes, const Value& values);
+void normal_numbers(const Value& shape, const Value& seed);
+void moments_of(const Value& x);
+void theory_of_dot_products(const Value& head_dim, const Value& samples);
 
-val count_parameters(const val& layer);
-val count_score_memory(const val& size);
-val count_kv_cache_memory(const val& size);
-val count_operations(const val& size);
-val count_decode_operations(const val& size);
+void count_parameters(const Value& layer);
+void count_score_memory(const Value& size);
+void count_kv_cache_memory(const Value& size);
+void count_operations(const Value& size);
+void count_decode_operations(const Value& size);
 
-val memory_usage();
+void memory_usage();
 
 }  // namespace softlookup::bindings

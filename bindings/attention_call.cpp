@@ -3,11 +3,10 @@
 #include <utility>
 
 #include "convert.hpp"
-#include "property.hpp"
 
 namespace softlookup::bindings {
 
-AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in) {
+AttentionCall::AttentionCall(const Value& q_in, const Value& k_in, const Value& v_in) {
   require_attention_shapes(to_shape(q_in, "q"), to_shape(k_in, "k"), to_shape(v_in, "v"));
   q = to_tensor<4>(q_in, "q", 2);
   k = to_tensor<4>(k_in, "k", 2);
@@ -15,8 +14,8 @@ AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in) 
   dropped = 4 - rank_of(q_in);
 }
 
-AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in,
-                             const val& options_in)
+AttentionCall::AttentionCall(const Value& q_in, const Value& k_in, const Value& v_in,
+                             const Value& options_in)
     : AttentionCall(q_in, k_in, v_in) {
   if (auto mask = optional_mask_in(options_in, "mask")) {
     options.masks.push_back(std::move(*mask));
@@ -24,12 +23,12 @@ AttentionCall::AttentionCall(const val& q_in, const val& k_in, const val& v_in,
   options.causal = causal_in(options_in);
   options.scale = optional_number_in(options_in, "scale");
   options.softcap = optional_number_in(options_in, "softcap");
-  options.alignment = to_alignment(get(options_in, "align"));
-  read_window(get(options_in, "window"), options);
+  options.alignment = to_alignment(options_in.get("align"));
+  read_window(options_in.get("window"), options);
   options.sinks = numbers_in(options_in, "sinks");
   options.alibi_slopes = numbers_in(options_in, "alibiSlopes");
-  if (has(options_in, "keyLengths")) {
-    options.key_lengths = to_sizes(get(options_in, "keyLengths"), "keyLengths");
+  if (options_in.has("keyLengths")) {
+    options.key_lengths = to_sizes(options_in.get("keyLengths"), "keyLengths");
   }
 }
 

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <emscripten/val.h>
-
 #include <cstddef>
 
 #include "attention.hpp"
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
@@ -14,10 +13,8 @@ struct AttentionCall {
   AttentionOptions options;
   std::size_t dropped;  // leading axes that the caller did not have
 
-  AttentionCall(const emscripten::val& q_in, const emscripten::val& k_in,
-                const emscripten::val& v_in);
-  AttentionCall(const emscripten::val& q_in, const emscripten::val& k_in,
-                const emscripten::val& v_in, const emscripten::val& options_in);
+  AttentionCall(const Value& q_in, const Value& k_in, const Value& v_in);
+  AttentionCall(const Value& q_in, const Value& k_in, const Value& v_in, const Value& options_in);
 };
 
 inline Branch branch_for(bool need_weights) {

@@ -4,91 +4,72 @@
 #include <cstdint>
 #include <string>
 
+#include "answer.hpp"
 #include "error.hpp"
-#include "property.hpp"
 
 namespace softlookup::bindings {
 
 namespace {
 
-template <class Array>
-val view_of(const Array& array) {
-  return val(emscripten::typed_memory_view(array.size(), array.data()));
-}
-
 /// The shape, once it is known that the data fill it.
-Shape filled_shape(const val& tensor, std::string_view name) {
+Shape filled_shape(const Value& tensor, const char* name) {
   Shape shape = to_shape(tensor, name);
-  require_addressable(shape, std::string(name));
-  const auto length = get(get(tensor, "data"), "length").as<std::size_t>();
+  require_addressable(shape, name);
+  const std::size_t length = tensor.get("data").size();
   std::size_t elements = 1;
   for (const std::size_t size : shape) {
     elements *= size;
   }
   if (length != elements) {
-    throw Error(ErrorCode::SHAPE, {name, ": ", std::to_string(length),
-                                   " elements do not fill its shape ", shape_text(shape)});
+    fail(ErrorCode::SHAPE, "%: % elements do not fill its shape %", {name, length, shape});
   }
   return shape;
 }
 
 template <class Array>
-Array copied_in(const val& tensor, const Shape& shape) {
+Array copied_in(const Value& tensor, const Shape& shape) {
   Array array = Array::from_shape(shape);
-  // After the allocation: growing memory would leave an earlier view stale.
-  view_of(array).template call<void>("set", get(tensor, "data"));
+  tensor.get("data").copy_to(array.data());
   return array;
-}
-
-template <class Array>
-val described(const val& data, const Array& array, std::size_t dropped) {
-  val tensor = val::object();
-  put(tensor, "data", data);
-  val shape = val::array();
-  for (std::size_t axis = dropped; axis < array.dimension(); ++axis) {
-    shape.call<void>("push", array.shape(axis));
-  }
-  put(tensor, "shape", shape);
-  return tensor;
 }
 
 }  // namespace
 
-NdArray to_array(const val& tensor, std::string_view name) {
+NdArray to_array(const Value& tensor, const char* name) {
   return copied_in<NdArray>(tensor, filled_shape(tensor, name));
 }
 
-Shape to_shape(const val& tensor, std::string_view name) {
-  return to_sizes(get(tensor, "shape"), name);
+Shape to_shape(const Value& tensor, const char* name) {
+  return to_sizes(tensor.get("shape"), name);
 }
 
-std::size_t rank_of(const val& tensor) { return get(tensor, "shape")["length"].as<std::size_t>(); }
+std::size_t rank_of(const Value& tensor) { return tensor.get("shape").size(); }
 
 template <std::size_t N>
-xt::xtensor<float, N> to_tensor(const val& tensor, std::string_view name, std::size_t least) {
+xt::xtensor<float, N> to_tensor(const Value& tensor, const char* name, std::size_t least) {
   Shape shape = filled_shape(tensor, name);
   if (shape.size() < least || shape.size() > N) {
     const std::string wanted =
         least == N ? std::to_string(N) : std::to_string(least) + " to " + std::to_string(N);
-    throw Error(ErrorCode::RANK, {name, " ", shape_text(shape), ": expected ", wanted, " axes"});
+    fail(ErrorCode::RANK, "% %: expected % axes", {name, shape, wanted});
   }
   shape.insert(shape.begin(), N - shape.size(), 1);
   return copied_in<xt::xtensor<float, N>>(tensor, shape);
 }
 
-template xt::xtensor<float, 3> to_tensor<3>(const val&, std::string_view, std::size_t);
-template xt::xtensor<float, 4> to_tensor<4>(const val&, std::string_view, std::size_t);
+template xt::xtensor<float, 3> to_tensor<3>(const Value&, const char*, std::size_t);
+template xt::xtensor<float, 4> to_tensor<4>(const Value&, const char*, std::size_t);
 
-Mask to_mask(const val& mask, std::string_view name) {
+Mask to_mask(const Value& mask, const char* name) {
   const Shape shape = filled_shape(mask, name);
-  if (get(mask, "boolean").as<bool>()) {
+  if (mask.get("boolean").is_true()) {
     return copied_in<NdBool>(mask, shape);
   }
   return copied_in<NdArray>(mask, shape);
 }
 
-std::optional<Mask> to_optional_mask(const val& mask, std::string_view name) {
-  return mask.isUndefined() ? std::nullopt : std::optional<Mask>(to_mask(mask, name));
+std::optional<Mask> to_optional_mask(const Value& mask, const char* name) {
+  return mask.is_undefined() ? std::nullopt : std::optional<Mask>(to_mask(mask, name));
 }
 
 Mask with_batch_axis(Mask mask) {
@@ -102,226 +83,186 @@ Mask with_batch_axis(Mask mask) {
   return mask;
 }
 
-StateDict to_state_dict(const val& names, const val& tensors) {
+StateDict to_state_dict(const Value& names, const Value& tensors) {
   StateDict state;
-  const auto count = get(names, "length").as<std::size_t>();
+  const auto count = names.size();
   for (std::size_t i = 0; i < count; ++i) {
-    const auto name = names[i].as<std::string>();
-    state.emplace(name, to_array(tensors[i], name));
+    const std::string name(names[i].text());
+    state.emplace(name, to_array(tensors[i], name.c_str()));
   }
   return state;
 }
 
-Causal to_causal(const val& causal) {
-  if (causal.isUndefined() || causal.isFalse()) {
+Causal to_causal(const Value& causal) {
+  if (causal.is_undefined() || causal.is_false()) {
     return Causal::none;
   }
-  if (causal.isTrue()) {
+  if (causal.is_true()) {
     return Causal::square;
   }
-  if (causal.isString()) {
-    const auto alignment = causal.as<std::string>();
-    if (alignment == "top-left") {
-      return Causal::top_left;
-    }
-    if (alignment == "bottom-right") {
-      return Causal::bottom_right;
-    }
+  if (causal.is("top-left")) {
+    return Causal::top_left;
   }
-  throw Error(ErrorCode::OPTION, {"causal must be true, false, \"top-left\" or \"bottom-right\""});
+  if (causal.is("bottom-right")) {
+    return Causal::bottom_right;
+  }
+  fail(ErrorCode::OPTION, "causal must be true, false, \"top-left\" or \"bottom-right\"");
 }
 
-std::optional<Alignment> to_alignment(const val& alignment) {
-  if (alignment.isUndefined()) {
+std::optional<Alignment> to_alignment(const Value& alignment) {
+  if (alignment.is_undefined()) {
     return std::nullopt;
   }
-  const auto name = alignment.isString() ? alignment.as<std::string>() : "";
-  if (name != "top-left" && name != "bottom-right") {
-    throw Error(ErrorCode::OPTION, {"align must be \"top-left\" or \"bottom-right\""});
+  const bool top_left = alignment.is("top-left");
+  if (!top_left && !alignment.is("bottom-right")) {
+    fail(ErrorCode::OPTION, "align must be \"top-left\" or \"bottom-right\"");
   }
-  return name == "top-left" ? Alignment::top_left : Alignment::bottom_right;
+  return top_left ? Alignment::top_left : Alignment::bottom_right;
 }
 
-PaddingSide to_side(const val& side) {
-  const std::string name = side.isUndefined() ? "right"
-                           : side.isString()  ? side.as<std::string>()
-                                              : "";
-  if (name != "left" && name != "right") {
-    throw Error(ErrorCode::OPTION, {"side must be \"left\" or \"right\""});
+PaddingSide to_side(const Value& side) {
+  const bool left = side.is("left");
+  if (!left && !side.is_undefined() && !side.is("right")) {
+    fail(ErrorCode::OPTION, "side must be \"left\" or \"right\"");
   }
-  return name == "left" ? PaddingSide::left : PaddingSide::right;
+  return left ? PaddingSide::left : PaddingSide::right;
 }
 
-void read_window(const val& window, MaskSpec& spec) {
-  if (window.isUndefined()) {
+void read_window(const Value& window, MaskSpec& spec) {
+  if (window.is_undefined()) {
     return;
   }
-  if (window.isNumber()) {
+  if (window.is_number()) {
     const std::size_t width = to_size(window, "window");
     if (width == 0) {
-      throw Error(ErrorCode::OPTION, {"window counts the query itself and must be at least 1"});
+      fail(ErrorCode::OPTION, "window counts the query itself and must be at least 1");
     }
     spec.window_left = width - 1;
     spec.window_right = 0;
     return;
   }
-  if (window.isNull() || window.typeOf().as<std::string>() != "object") {
-    throw Error(ErrorCode::OPTION, {"window must be a number of keys or { left, right }"});
+  if (!window.is_object()) {
+    fail(ErrorCode::OPTION, "window must be a number of keys or { left, right }");
   }
-  if (has(window, "left")) {
-    spec.window_left = to_size(get(window, "left"), "window.left");
+  if (window.has("left")) {
+    spec.window_left = to_size(window.get("left"), "window.left");
   }
-  if (has(window, "right")) {
-    spec.window_right = to_size(get(window, "right"), "window.right");
+  if (window.has("right")) {
+    spec.window_right = to_size(window.get("right"), "window.right");
   }
 }
 
-std::vector<float> to_numbers(const val& tensor, std::string_view name) {
-  if (tensor.isUndefined()) {
+std::vector<float> to_numbers(const Value& tensor, const char* name) {
+  if (tensor.is_undefined()) {
     return {};
   }
   const NdArray array = to_array(tensor, name);
   if (array.dimension() != 1) {
-    throw Error(ErrorCode::RANK, {name, " ", shape_text(array.shape()), ": expected 1 axis"});
+    fail(ErrorCode::RANK, "% %: expected 1 axis", {name, array.shape()});
   }
   return {array.begin(), array.end()};
 }
 
-std::optional<float> to_optional_number(const val& number, std::string_view name) {
-  if (number.isUndefined()) {
+std::optional<float> to_optional_number(const Value& number, const char* name) {
+  if (number.is_undefined()) {
     return std::nullopt;
   }
-  if (!number.isNumber()) {
-    throw Error(ErrorCode::OPTION, {name, " must be a number"});
+  if (!number.is_number()) {
+    fail(ErrorCode::OPTION, "% must be a number", {name});
   }
-  return number.as<float>();
+  return static_cast<float>(number.number());
 }
 
-bool to_flag(const val& flag, bool otherwise, std::string_view name) {
-  if (flag.isUndefined()) {
+bool to_flag(const Value& flag, bool otherwise, const char* name) {
+  if (flag.is_undefined()) {
     return otherwise;
   }
-  if (!flag.isTrue() && !flag.isFalse()) {
-    throw Error(ErrorCode::OPTION, {name, " must be true or false"});
+  if (!flag.is_true() && !flag.is_false()) {
+    fail(ErrorCode::OPTION, "% must be true or false", {name});
   }
-  return flag.isTrue();
+  return flag.is_true();
 }
 
 namespace {
 
 /// The whole number, or -1 for anything else.
-double whole_number(const val& number) {
+double whole_number(const Value& number) {
   constexpr double kLargest = 2147483647;
-  const double value = number.isNumber() ? number.as<double>() : -1;
+  const double value = number.number();
   return value >= 0 && value <= kLargest && std::trunc(value) == value ? value : -1;
 }
 
 }  // namespace
 
-std::size_t to_size(const val& number, std::string_view name) {
+std::size_t to_size(const Value& number, const char* name) {
   const double value = whole_number(number);
   if (value < 0) {
-    throw Error(ErrorCode::OPTION, {name, " must be a whole number, 0 or more"});
+    fail(ErrorCode::OPTION, "% must be a whole number, 0 or more", {name});
   }
   return static_cast<std::size_t>(value);
 }
 
-Shape to_sizes(const val& numbers, std::string_view name) {
-  if (!numbers.isArray()) {
-    throw Error(ErrorCode::OPTION, {name, " must be an array of whole numbers"});
+Shape to_sizes(const Value& numbers, const char* name) {
+  if (!numbers.is_list()) {
+    fail(ErrorCode::OPTION, "% must be an array of whole numbers", {name});
   }
-  Shape sizes(get(numbers, "length").as<std::size_t>());
+  Shape sizes(numbers.size());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const double value = whole_number(numbers[i]);
     if (value < 0) {
-      throw Error(ErrorCode::OPTION,
-                  {name, "[", std::to_string(i), "] must be a whole number, 0 or more"});
+      fail(ErrorCode::OPTION, "%[%] must be a whole number, 0 or more", {name, i});
     }
     sizes[i] = static_cast<std::size_t>(value);
   }
   return sizes;
 }
 
-__attribute__((noinline)) bool flag_in(const val& options, const char* name, bool otherwise) {
-  return to_flag(get(options, name), otherwise, name);
+bool flag_in(const Value& options, const char* name, bool otherwise) {
+  return to_flag(options.get(name), otherwise, name);
 }
 
-__attribute__((noinline)) std::size_t size_in(const val& options, const char* name) {
-  return to_size(get(options, name), name);
+std::size_t size_in(const Value& options, const char* name) {
+  return to_size(options.get(name), name);
 }
 
-__attribute__((noinline)) std::optional<Mask> optional_mask_in(const val& options,
-                                                               const char* name) {
-  return to_optional_mask(get(options, name), name);
+std::optional<Mask> optional_mask_in(const Value& options, const char* name) {
+  return to_optional_mask(options.get(name), name);
 }
 
-__attribute__((noinline)) std::optional<float> optional_number_in(const val& options,
-                                                                  const char* name) {
-  return to_optional_number(get(options, name), name);
+std::optional<float> optional_number_in(const Value& options, const char* name) {
+  return to_optional_number(options.get(name), name);
 }
 
-__attribute__((noinline)) std::vector<float> numbers_in(const val& options, const char* name) {
-  return to_numbers(get(options, name), name);
+std::vector<float> numbers_in(const Value& options, const char* name) {
+  return to_numbers(options.get(name), name);
 }
 
-__attribute__((noinline)) Causal causal_in(const val& options) {
-  return to_causal(get(options, "causal"));
-}
+Causal causal_in(const Value& options) { return to_causal(options.get("causal")); }
 
-val from_array(const NdArray& array, std::size_t dropped) {
-  return described(val::global("Float32Array").new_(view_of(array)), array, dropped);
-}
-
-val from_array_into(const val& out, const NdArray& array, std::size_t dropped) {
-  if (out.isUndefined()) {
-    return from_array(array, dropped);
-  }
-  out.call<void>("set", view_of(array));
-  return described(out, array, dropped);
-}
-
-void require_out(const val& out, const Shape& shape) {
+void require_out(const Value& out, const Shape& shape) {
   std::size_t elements = 1;
   for (const std::size_t size : shape) {
     elements *= size;
   }
-  if (!out.isUndefined() && get(out, "length").as<std::size_t>() != elements) {
-    throw Error(ErrorCode::SHAPE, {"out [", std::to_string(get(out, "length").as<std::size_t>()),
-                                   "] does not hold the output ", shape_text(shape)});
+  if (!out.is_undefined() && out.size() != elements) {
+    fail(ErrorCode::SHAPE, "out [%] does not hold the output %", {out.size(), shape});
   }
 }
 
-val attention_answer(const val& output, bool need_weights, const NdArray& weights,
-                     std::size_t dropped) {
-  val answer = val::object();
-  put(answer, "output", output);
-  if (need_weights) {
-    put(answer, "weights", from_array(weights, dropped));
-  }
-  return answer;
+void give_mask(const Mask& mask) {
+  std::visit([](const auto& array) { give_tensor(array); }, mask);
 }
 
-val from_mask(const Mask& mask) {
-  if (const auto* keep = std::get_if<NdBool>(&mask)) {
-    return described(val::global("Uint8Array").new_(view_of(*keep)), *keep, 0);
-  }
-  return from_array(std::get<NdArray>(mask));
-}
-
-val from_trace(const Trace& trace, std::size_t dropped) {
-  val steps = val::array();
+void give_trace(const Trace& trace, std::size_t dropped) {
   for (const TraceStep& step : trace.steps()) {
-    val entry = val::object();
-    const val tensor = from_array(step.tensor, dropped);
-    put(entry, "id", step.id);
-    put(entry, "formula", step.formula);
-    put(entry, "shape", get(tensor, "shape"));
-    put(entry, "tensor", tensor);
-    steps.call<void>("push", entry);
+    give(std::string_view(step.id));
+    give(std::string_view(step.formula));
+    give_shape(step.tensor, dropped);
+    give_tensor(step.tensor, dropped);
+    give_object("id formula shape tensor");
   }
-  val trace_object = val::object();
-  put(trace_object, "steps", steps);
-  return trace_object;
+  give_list(trace.steps().size());
+  give_object("steps");
 }
 
 }  // namespace softlookup::bindings

@@ -6,6 +6,7 @@
 #include "layer_adapters.hpp"
 #include "onnx_adapters.hpp"
 #include "rope_adapters.hpp"
+#include "value.hpp"
 #include "variant_adapters.hpp"
 
 // Registration only. The names are those of bindings/js/raw.ts.
@@ -13,6 +14,7 @@ EMSCRIPTEN_BINDINGS(softlookup) {
   using namespace softlookup::bindings;
   using emscripten::function;
 
+  function("messageRoom", &message_room);
   function("attend", &Guarded<attend>::call);
   function("traceAttention", &Guarded<trace_attention>::call);
   function("softmaxOf", &Guarded<softmax_of>::call);

@@ -1,26 +1,25 @@
 #pragma once
 
-#include <emscripten/val.h>
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
-using emscripten::val;
-
 // Known to JavaScript by their handles.
 
-val create_kv_cache(const val& size);
-val cache_lengths(const val& handle);
-val append_to_cache(const val& handle, const val& k, const val& v, const val& options);
-val attend_cached(const val& handle, const val& q, const val& k, const val& v, const val& options);
-val drop_oldest_of_cache(const val& handle, const val& count);
-val reset_cache(const val& handle);
-val grow_cache(const val& handle, const val& capacity);
-val free_kv_cache(const val& handle);
+void create_kv_cache(const Value& size);
+void cache_lengths(const Value& handle);
+void append_to_cache(const Value& handle, const Value& k, const Value& v, const Value& options);
+void attend_cached(const Value& handle, const Value& q, const Value& k, const Value& v,
+                   const Value& options);
+void drop_oldest_of_cache(const Value& handle, const Value& count);
+void reset_cache(const Value& handle);
+void grow_cache(const Value& handle, const Value& capacity);
+void free_kv_cache(const Value& handle);
 
-val create_grouped_query(const val& config);
-val load_grouped_query(const val& handle, const val& names, const val& tensors);
-val attend_grouped_query(const val& handle, const val& x, const val& options);
-val trace_grouped_query(const val& handle, const val& x, const val& options);
-val free_grouped_query(const val& handle);
+void create_grouped_query(const Value& config);
+void load_grouped_query(const Value& handle, const Value& names, const Value& tensors);
+void attend_grouped_query(const Value& handle, const Value& x, const Value& options);
+void trace_grouped_query(const Value& handle, const Value& x, const Value& options);
+void free_grouped_query(const Value& handle);
 
 }  // namespace softlookup::bindings

@@ -2,31 +2,27 @@
 
 #include <exception>
 #include <new>
-#include <string>
+#include <string_view>
 
+#include "answer.hpp"
 #include "error.hpp"
-#include "property.hpp"
 
 namespace softlookup::bindings {
 
-using emscripten::val;
-
 namespace {
 
-val failure(ErrorCode code, const std::string& message) {
-  val inner = val::object();
-  put(inner, "code", std::string(code_name(code)));
-  put(inner, "message", message);
-  val outer = val::object();
-  put(outer, "failure", inner);
-  return outer;
+bool failure(ErrorCode code, std::string_view message) {
+  give(std::string_view(code_name(code)));
+  give(message);
+  return false;
 }
 
 }  // namespace
 
-val current_failure() {
+bool guarded(void (*adapter)(const Value* arguments), const Value& message) {
   try {
-    throw;
+    adapter(&message[0]);
+    return true;
   } catch (const Error& error) {
     return failure(error.code(), error.what());
   } catch (const std::bad_alloc&) {

@@ -1,24 +1,35 @@
 #pragma once
 
-#include <emscripten/val.h>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
-/// The exception being handled, as { failure: { code, message } }.
-emscripten::val current_failure();
+/// Calls the adapter. Where it throws, gives the error's code and message: no exception crosses the
+/// border. Whether it did not throw.
+bool guarded(void (*adapter)(const Value* arguments), const Value& message);
 
-/// An adapter that answers with a failure where it would throw: no exception crosses the border.
+/// An adapter as JavaScript calls it, with the list of its arguments.
 template <auto adapter>
 struct Guarded;
 
-template <class... Arguments, emscripten::val (*adapter)(Arguments...)>
+template <class... Arguments, void (*adapter)(Arguments...)>
 struct Guarded<adapter> {
-  static emscripten::val call(Arguments... arguments) {
-    try {
-      return adapter(arguments...);
-    } catch (...) {
-      return current_failure();
-    }
+  static bool call(std::uintptr_t message) {
+    return guarded(&spread, *reinterpret_cast<const Value*>(message));
+  }
+
+ private:
+  static void spread(const Value* arguments) {
+    spread(arguments, std::index_sequence_for<Arguments...>());
+  }
+
+  template <std::size_t... places>
+  static void spread(const Value* arguments, std::index_sequence<places...> /*places*/) {
+    adapter(arguments[places]...);
   }
 };
 

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <emscripten/val.h>
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
-using emscripten::val;
-
-val norm_rows(const val& x, const val& options);
-val repeat_heads(const val& x, const val& n);
+void norm_rows(const Value& x, const Value& options);
+void repeat_heads(const Value& x, const Value& n);
 
 /// bytes: Uint8Array -> Float32Array
-val widen_halves(const val& bytes, const val& format);
+void widen_halves(const Value& bytes, const Value& format);
 
 }  // namespace softlookup::bindings

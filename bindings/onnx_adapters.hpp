@@ -1,15 +1,13 @@
 #pragma once
 
-#include <emscripten/val.h>
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
-using emscripten::val;
-
 // Inputs and attributes by their names in ONNX.
 
-val onnx_attention(const val& inputs, const val& attributes);
-val onnx_rotary_embedding(const val& inputs, const val& attributes);
-val onnx_rms_normalization(const val& inputs, const val& attributes);
+void onnx_attention(const Value& inputs, const Value& attributes);
+void onnx_rotary_embedding(const Value& inputs, const Value& attributes);
+void onnx_rms_normalization(const Value& inputs, const Value& attributes);
 
 }  // namespace softlookup::bindings

@@ -1,16 +1,11 @@
 #pragma once
 
-#include <emscripten/val.h>
-
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "error.hpp"
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
@@ -20,52 +15,48 @@ using Handle = std::uint32_t;
 /// Objects of every registry that JavaScript has not disposed of.
 inline std::size_t live_objects = 0;
 
+/// What a registry does whatever its objects are.
+class Handles {
+ protected:
+  explicit Handles(const char* name) : name_(name) {}
+
+  Handle add(void* object);
+
+  /// Throws DISPOSED.
+  [[nodiscard]] void* get(const Value& handle) const;
+
+  /// The object, which the registry knows no longer; null where it was erased before.
+  void* erase(const Value& handle);
+
+ private:
+  struct Entry {
+    Handle handle;
+    void* object;
+  };
+
+  /// Null where there is none.
+  [[nodiscard]] const Entry* find(const Value& handle) const;
+
+  const char* name_;
+  std::vector<Entry> entries_;
+  Handle last_ = 0;
+};
+
 template <class Object>
-class Registry {
+class Registry : private Handles {
  public:
-  explicit Registry(const char* name) : name_(name) {}
+  explicit Registry(const char* name) : Handles(name) {}
 
   Handle add(std::unique_ptr<Object> object) {
-    objects_.push_back({++last_, std::move(object)});
-    ++live_objects;
-    return last_;
+    const Handle handle = Handles::add(object.get());
+    static_cast<void>(object.release());
+    return handle;
   }
 
   /// Throws DISPOSED.
-  Object& get(const emscripten::val& handle) {
-    const auto found = find(handle);
-    if (found == objects_.end()) {
-      throw Error(ErrorCode::DISPOSED, {"this ", name_, " was disposed"});
-    }
-    return *found->second;
-  }
+  Object& get(const Value& handle) const { return *static_cast<Object*>(Handles::get(handle)); }
 
-  void erase(const emscripten::val& handle) {
-    const auto found = find(handle);
-    if (found != objects_.end()) {
-      objects_.erase(found);
-      --live_objects;
-      if (objects_.empty()) {
-        std::vector<Entry>().swap(objects_);  // memory as before the first object
-      }
-    }
-  }
-
- private:
-  using Entry = std::pair<Handle, std::unique_ptr<Object>>;
-
-  /// Handles ascend.
-  typename std::vector<Entry>::iterator find(const emscripten::val& handle) {
-    const auto wanted = handle.as<Handle>();
-    const auto found =
-        std::lower_bound(objects_.begin(), objects_.end(), wanted,
-                         [](const Entry& entry, Handle value) { return entry.first < value; });
-    return found != objects_.end() && found->first == wanted ? found : objects_.end();
-  }
-
-  const char* name_;
-  std::vector<Entry> objects_;
-  Handle last_ = 0;
+  void erase(const Value& handle) { delete static_cast<Object*>(Handles::erase(handle)); }
 };
 
 }  // namespace softlookup::bindings

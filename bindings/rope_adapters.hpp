@@ -1,12 +1,10 @@
 #pragma once
 
-#include <emscripten/val.h>
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
-using emscripten::val;
-
-val rotate(const val& x, const val& options);
-val make_rope_table(const val& options);
+void rotate(const Value& x, const Value& options);
+void make_rope_table(const Value& options);
 
 }  // namespace softlookup::bindings

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <emscripten/val.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,17 +8,16 @@
 
 #include "rope.hpp"
 #include "tensor.hpp"
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
-using emscripten::val;
-
 /// { layout, theta, dims, inverse, scaling }; all but the layout may be undefined.
-RopeOptions to_rope_options(const val& options);
+RopeOptions to_rope_options(const Value& options);
 
 /// { type: "yarn", factor, originalMaxPositions, betaFast, betaSlow, attentionFactor } or
 /// undefined.
-std::optional<YarnScaling> to_scaling(const val& scaling);
+std::optional<YarnScaling> to_scaling(const Value& scaling);
 
 /// Whole numbers come as { data: Float64Array, shape: number[] }, which holds every position
 /// exactly; float32 does not.
@@ -28,11 +25,12 @@ struct PositionArray {
   Shape shape;
   std::vector<std::int64_t> values;
 };
-PositionArray to_position_array(const val& positions, std::string_view name = "positions");
+PositionArray to_position_array(const Value& positions, const char* name = "positions");
 
 /// undefined: 0, 1, ...; a number: on from there; an array [L] or [B, L], as rope wants it.
-std::vector<std::int64_t> to_positions(const val& positions, std::size_t batch, std::size_t length);
+std::vector<std::int64_t> to_positions(const Value& positions, std::size_t batch,
+                                       std::size_t length);
 
-double to_double(const val& number, double otherwise, std::string_view name);
+double to_double(const Value& number, double otherwise, const char* name);
 
 }  // namespace softlookup::bindings

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <emscripten/val.h>
+#include "value.hpp"
 
 namespace softlookup::bindings {
 
-using emscripten::val;
+void attend_additive(const Value& query, const Value& key, const Value& value,
+                     const Value& options);
+void trace_additive(const Value& query, const Value& key, const Value& value, const Value& options);
 
-val attend_additive(const val& query, const val& key, const val& value, const val& options);
-val trace_additive(const val& query, const val& key, const val& value, const val& options);
-
-val attend_linear(const val& q, const val& k, const val& v, const val& options);
+void attend_linear(const Value& q, const Value& k, const Value& v, const Value& options);
 
 }  // namespace softlookup::bindings

@@ -26,6 +26,15 @@ if(CMAKE_BUILD_TYPE STREQUAL Debug)
   )
 endif()
 
+# Embind with every type that C++ knows, each with JavaScript of its own; or, from a release that keeps those types
+# apart (newer ones do not), with the few that bindings/builtin_types.cpp registers.
+if(EMSCRIPTEN_VERSION VERSION_LESS 3.1.7)
+  set(embind "SHELL:--js-library ${EMSCRIPTEN_ROOT_PATH}/src/embind/embind.js"
+             "SHELL:--js-library ${EMSCRIPTEN_ROOT_PATH}/src/embind/emval.js")
+else()
+  set(embind --bind)
+endif()
+
 # The module of the package. The package reads or fetches the binary itself and hands it over through
 # instantiateWasm, so that one glue serves every environment.
 add_library(softlookup_wasm_module INTERFACE)
@@ -33,7 +42,7 @@ target_link_options(
   softlookup_wasm_module
   INTERFACE
   $<$<CONFIG:Release>:-Oz> # at -O3 the linker inlines what was compiled for size
-  --bind # Embind
+  ${embind}
   -sMODULARIZE # a factory, so that a page may hold several instances
   -sEXPORT_ES6 # as an ES module
   -sENVIRONMENT=web # no code for Node, which is broken in ES modules of 3.1.6
@@ -47,7 +56,7 @@ target_link_options(
 # The download counts: -Oz, and -O2 for what a call spends its time in, a small one's too: at -Os nothing is inlined
 # either. (Of two levels on one line 3.1.6 heeds the second.)
 file(GLOB sources RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS src/*.cpp bindings/*.cpp)
-set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Oz>)
+set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Oz;-finline-functions>")
 set(hot src/kernel.cpp src/panels.cpp src/flash.cpp src/mask.cpp bindings/direct.cpp)
 set_source_files_properties(${hot} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 

@@ -387,8 +387,8 @@ export default [
   {
     name: "unexpected parameters accepted",
     file: "src/state_dict.cpp",
-    find: "    if (taken_.count(name) == 0) {",
-    replace: "    if (taken_.count(name) > 1) {",
+    find: "std::find(taken_.begin(), taken_.end(), &array) == taken_.end()",
+    replace: "std::count(taken_.begin(), taken_.end(), &array) > 1",
   },
   {
     name: "the bias left out of the number of parameters",
@@ -566,14 +566,14 @@ export default [
   {
     name: "rope: odd dims",
     file: "src/rope.cpp",
-    find: "dims % 2 == 0 && dims <= width",
-    replace: "dims <= width",
+    find: "dims % 2 != 0 || dims > width",
+    replace: "dims > width",
   },
   {
     name: "rope: dims beyond the width",
     file: "src/rope.cpp",
-    find: "dims % 2 == 0 && dims <= width",
-    replace: "dims % 2 == 0",
+    find: "dims % 2 != 0 || dims > width",
+    replace: "dims % 2 != 0",
   },
   {
     name: "yarn: ramp from the pair after",

@@ -20,8 +20,7 @@ namespace {
 void require_parameter(const Shape& got, const Shape& wanted, const char* name,
                        const char* letters) {
   if (got != wanted) {
-    throw Error(ErrorCode::SHAPE,
-                {name, " ", shape_text(got), ", expected ", letters, " = ", shape_text(wanted)});
+    fail(ErrorCode::SHAPE, "% %, expected % = %", {name, got, letters, wanted});
   }
 }
 
@@ -30,7 +29,7 @@ void require_fitting(const AdditiveParameters& parameters, const Tensor3& query,
   const auto& [w, u, v, b] = parameters;
   const std::size_t width = v.size();
   if (width == 0) {
-    throw Error(ErrorCode::SHAPE, {"v ", shape_text(v.shape()), " must not be empty"});
+    fail(ErrorCode::SHAPE, "v % must not be empty", {v.shape()});
   }
   require_parameter(shape_of(w), {width, query.shape(2)}, "W", "[A, Dq]");
   require_parameter(shape_of(u), {width, key.shape(2)}, "U", "[A, Dk]");
@@ -51,8 +50,7 @@ void require_mask_shape(const std::optional<Mask>& mask, const Shape& target) {
     fits = size == 1 || size == target[target.size() - back];
   }
   if (!fits) {
-    throw Error(ErrorCode::MASK_SHAPE, {"mask ", shape_text(own),
-                                        " does not broadcast to [B, L, S] = ", shape_text(target)});
+    fail(ErrorCode::MASK_SHAPE, "mask % does not broadcast to [B, L, S] = %", {own, target});
   }
 }
 
@@ -93,22 +91,20 @@ Tensor4 additive_scores(const Tensor4& q, const Tensor4& k, const Tensor1& v) {
 }  // namespace
 
 void require_additive_shapes(const Shape& query, const Shape& key, const Shape& value) {
-  const std::string all =
-      "query " + shape_text(query) + ", key " + shape_text(key) + ", value " + shape_text(value);
-  for (const Shape& shape : {query, key, value}) {
-    if (shape.size() != query.size() || shape.size() < 2 || shape.size() > 3) {
-      throw Error(ErrorCode::RANK, {all, ": expected 2 or 3 axes, the same number for all"});
+  const auto require = [&](bool holds, ErrorCode code, const char* rule) {
+    if (!holds) {
+      fail(code, "query %, key %, value %: %", {query, key, value, rule});
     }
-    if (shape.back() == 0) {
-      throw Error(ErrorCode::SHAPE, {all, ": the last axis must not be 0"});
-    }
+  };
+  for (const Shape* shape : {&query, &key, &value}) {
+    require(shape->size() == query.size() && shape->size() >= 2 && shape->size() <= 3,
+            ErrorCode::RANK, "expected 2 or 3 axes, the same number for all");
+    require(shape->back() != 0, ErrorCode::SHAPE, "the last axis must not be 0");
   }
-  if (query.size() == 3 && (key[0] != query[0] || value[0] != query[0])) {
-    throw Error(ErrorCode::SHAPE, {all, ": the batch sizes differ"});
-  }
-  if (value[value.size() - 2] != key[key.size() - 2]) {
-    throw Error(ErrorCode::SHAPE, {all, ": key and value must have the same length"});
-  }
+  require(query.size() == 2 || (key[0] == query[0] && value[0] == query[0]), ErrorCode::SHAPE,
+          "the batch sizes differ");
+  require(value[value.size() - 2] == key[key.size() - 2], ErrorCode::SHAPE,
+          "key and value must have the same length");
 }
 
 AdditiveResult additive_attention(const Tensor3& query, const Tensor3& key, const Tensor3& value,

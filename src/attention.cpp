@@ -17,14 +17,14 @@ float resolve_scale(const std::optional<float>& scale, std::size_t head_dim) {
     return static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim)));
   }
   if (!std::isfinite(*scale)) {
-    throw Error(ErrorCode::OPTION, {"scale must be a finite number"});
+    fail(ErrorCode::OPTION, "scale must be a finite number");
   }
   return *scale;
 }
 
 void require_valid_softcap(const std::optional<float>& cap) {
   if (cap && (!std::isfinite(*cap) || *cap <= 0)) {
-    throw Error(ErrorCode::OPTION, {"softcap must be above 0"});
+    fail(ErrorCode::OPTION, "softcap must be above 0");
   }
 }
 
@@ -37,8 +37,7 @@ void cap_softly(float* scores, std::size_t count, float cap) {
 void require_attention_shapes(const ShapeView& q, const ShapeView& k, const ShapeView& v) {
   const auto require = [&](bool holds, ErrorCode code, const char* rule) {
     if (!holds) {
-      throw Error(code,
-                  {"q ", shape_text(q), ", k ", shape_text(k), ", v ", shape_text(v), ": ", rule});
+      fail(code, "q %, k %, v %: %", {q, k, v, rule});
     }
   };
   for (const ShapeView* shape : {&q, &k, &v}) {

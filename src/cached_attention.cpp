@@ -12,8 +12,8 @@ AttentionResult cached_attention(const Tensor4& q, const Tensor4& k, const Tenso
   require_attention_shapes(q.shape(), k.shape(), v.shape());
   const std::size_t tokens = k.shape(2);
   if (q.shape(2) != tokens) {  // a query's position is its token's
-    throw Error(ErrorCode::SHAPE, {"q ", shape_text(q.shape()), ", k ", shape_text(k.shape()),
-                                   ": with a cache, as many queries as new keys are expected"});
+    fail(ErrorCode::SHAPE, "q %, k %: with a cache, as many queries as new keys are expected",
+         {q.shape(), k.shape()});
   }
   options.key_lengths.clear();
   options.query_offsets.clear();

@@ -91,9 +91,8 @@ NdArray replace_tokens(const NdArray& x, std::size_t axis, std::size_t first, st
 Moves compare_positions(const NdArray& before, const NdArray& after, std::size_t axis,
                         double tolerance) {
   if (before.shape() != after.shape()) {
-    throw Error(ErrorCode::FUNCTION,
-                {"the function returned ", shape_text(after.shape()), " after ",
-                 shape_text(before.shape()), " for an input of the same shape"});
+    fail(ErrorCode::FUNCTION, "the function returned % after % for an input of the same shape",
+         {after.shape(), before.shape()});
   }
   const AxisView view(before, axis);
   Moves moves{std::vector<std::uint8_t>(view.positions), std::vector<double>(view.positions)};

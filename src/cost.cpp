@@ -1,6 +1,5 @@
 #include "cost.hpp"
 
-#include <cmath>
 #include <string>
 
 #include "error.hpp"
@@ -9,26 +8,26 @@ namespace softlookup {
 
 namespace {
 
-bool divides(double divisor, double number) {
-  return divisor > 0 && std::fmod(number, divisor) == 0;
-}
+std::size_t whole(double count) { return static_cast<std::size_t>(count); }
 
-std::string text(double count) { return std::to_string(static_cast<long long>(count)); }
+bool divides(double divisor, double number) {
+  return divisor > 0 && whole(number) % whole(divisor) == 0;
+}
 
 }  // namespace
 
 double head_dim_of(const LayerSize& layer) {
   if (!divides(layer.num_heads, layer.model_dim)) {
-    throw Error(ErrorCode::HEADS, {"numHeads = ", text(layer.num_heads),
-                                   " does not divide modelDim = ", text(layer.model_dim)});
+    fail(ErrorCode::HEADS, "numHeads = % does not divide modelDim = %",
+         {whole(layer.num_heads), whole(layer.model_dim)});
   }
   return layer.model_dim / layer.num_heads;
 }
 
 AttentionParameters attention_parameters(const LayerSize& layer) {
   if (!divides(layer.num_kv_heads, layer.num_heads)) {
-    throw Error(ErrorCode::HEADS, {"numKvHeads = ", text(layer.num_kv_heads),
-                                   " does not divide numHeads = ", text(layer.num_heads)});
+    fail(ErrorCode::HEADS, "numKvHeads = % does not divide numHeads = %",
+         {whole(layer.num_kv_heads), whole(layer.num_heads)});
   }
   const double query_dim = layer.num_heads * layer.head_dim;
   const double kv_dim = layer.num_kv_heads * layer.head_dim;

@@ -4,30 +4,50 @@
 
 namespace softlookup {
 
-namespace {
-
-std::string joined(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) {
-    text += part;
+void Detail::append_to(std::string& message) const {
+  switch (kind_) {
+    case kText:
+      message += static_cast<const char*>(content_);
+      return;
+    case kString:
+      message += *static_cast<const std::string*>(content_);
+      return;
+    case kNumber:
+      message += std::to_string(number_);
+      return;
+    default:
+      break;
   }
-  return text;
+  const auto* sizes = static_cast<const std::size_t*>(content_);
+  const char* separator = "[";
+  for (std::int32_t axis = 0; axis < kind_; ++axis) {
+    message += separator;
+    message += std::to_string(sizes[axis]);
+    separator = ", ";
+  }
+  message += kind_ == 0 ? "[]" : "]";
 }
 
-}  // namespace
-
-Error::Error(ErrorCode code, std::initializer_list<std::string_view> message)
-    : std::runtime_error(joined(message)), code_(code) {}
+void fail(ErrorCode code, const char* message, std::initializer_list<Detail> details) {
+  std::string text;
+  const Detail* next = details.begin();
+  for (; *message != '\0'; ++message) {
+    if (*message == '%') {
+      (next++)->append_to(text);
+    } else {
+      text += *message;
+    }
+  }
+  throw Error(code, text);
+}
 
 const char* code_name(ErrorCode code) {
-  switch (code) {
-#define X(name, meaning) \
-  case ErrorCode::name:  \
-    return #name;
+  static constexpr const char* names[] = {
+#define X(name, meaning) #name,
 #include "error_codes.def"
 #undef X
-  }
-  return "INTERNAL";
+  };
+  return names[static_cast<std::size_t>(code)];
 }
 
 }  // namespace softlookup

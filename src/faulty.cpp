@@ -193,7 +193,7 @@ Tensor4 faulty_attention(const std::string& fault, const Tensor4& q, const Tenso
       return known.attend(q, k, v);
     }
   }
-  throw Error(ErrorCode::OPTION, {"fault: \"", fault, "\" is not one of the known faults"});
+  fail(ErrorCode::OPTION, "fault: \"%\" is not one of the known faults", {fault});
 }
 
 void softmax_then_mask(Tensor4& scores, const MaskRule& rule, Trace* trace) {

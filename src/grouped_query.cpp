@@ -44,12 +44,11 @@ std::vector<std::int64_t> positions_of(const Tensor3& x, const GroupedQueryOptio
 GroupedQueryAttention::GroupedQueryAttention(const GroupedQueryConfig& config) : config_(config) {
   if (config.num_kv_heads == 0 || config.num_heads == 0 ||
       config.num_heads % config.num_kv_heads != 0) {
-    throw Error(ErrorCode::HEADS,
-                {"numKvHeads = ", std::to_string(config.num_kv_heads),
-                 " does not divide numHeads = ", std::to_string(config.num_heads)});
+    fail(ErrorCode::HEADS, "numKvHeads = % does not divide numHeads = %",
+         {config.num_kv_heads, config.num_heads});
   }
   if (config.hidden_size == 0 || config.head_dim == 0) {
-    throw Error(ErrorCode::OPTION, {"hiddenSize and headDim must be above 0"});
+    fail(ErrorCode::OPTION, "hiddenSize and headDim must be above 0");
   }
   // What no token can be normalised or turned by is refused here, not with the first token.
   Tensor4 token(std::array<std::size_t, 4>{1, 1, 1, config.head_dim}, 0.0F);
@@ -92,14 +91,12 @@ void GroupedQueryAttention::require_fitting(const Tensor3& x,
   const std::size_t batch = x.shape(0);
   const std::size_t tokens = x.shape(1);
   if (x.shape(2) != config_.hidden_size) {
-    throw Error(ErrorCode::SHAPE, {"x ", shape_text(x.shape()), ": the last axis must be ",
-                                   std::to_string(config_.hidden_size)});
+    fail(ErrorCode::SHAPE, "x %: the last axis must be %", {x.shape(), config_.hidden_size});
   }
   if (!options.positions.empty() && options.positions.size() != tokens &&
       options.positions.size() != batch * tokens) {
-    throw Error(ErrorCode::SHAPE,
-                {"positions: ", std::to_string(options.positions.size()), " numbers for x ",
-                 shape_text(x.shape()), ", expected [L] or [B, L]"});
+    fail(ErrorCode::SHAPE, "positions: % numbers for x %, expected [L] or [B, L]",
+         {options.positions.size(), x.shape()});
   }
   options.chunk.require_valid(batch, tokens);
   if (options.cache != nullptr) {
@@ -107,8 +104,7 @@ void GroupedQueryAttention::require_fitting(const Tensor3& x,
     const Shape given{size.batch, size.num_kv_heads, size.capacity, size.head_dim};
     const Shape expected{batch, config_.num_kv_heads, size.capacity, config_.head_dim};
     if (given != expected) {
-      throw Error(ErrorCode::SHAPE,
-                  {"cache ", shape_text(given), ", expected ", shape_text(expected)});
+      fail(ErrorCode::SHAPE, "cache %, expected %", {given, expected});
     }
   }
 }
@@ -117,7 +113,7 @@ GroupedQueryAttention::Result GroupedQueryAttention::forward(const Tensor3& x,
                                                              const GroupedQueryOptions& options,
                                                              Trace* trace) const {
   if (!parameters_) {
-    throw Error(ErrorCode::STATE_DICT, {"no parameters yet: call loadStateDict first"});
+    fail(ErrorCode::STATE_DICT, "no parameters yet: call loadStateDict first");
   }
   require_fitting(x, options);
   const auto note = [trace](const char* id, const char* formula, const auto& tensor) {

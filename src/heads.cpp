@@ -10,8 +10,7 @@ namespace softlookup {
 
 Tensor4 split_heads(const Tensor3& x, std::size_t heads) {
   if (heads == 0 || x.shape(2) % heads != 0) {
-    throw Error(ErrorCode::HEADS, {"numHeads = ", std::to_string(heads),
-                                   " does not divide the last axis of x ", shape_text(x.shape())});
+    fail(ErrorCode::HEADS, "numHeads = % does not divide the last axis of x %", {heads, x.shape()});
   }
   const std::size_t head_dim = x.shape(2) / heads;
   Tensor4 split = Tensor4::from_shape({x.shape(0), heads, x.shape(1), head_dim});
@@ -42,8 +41,7 @@ Tensor3 merge_heads(const Tensor4& x) {
 
 Tensor4 repeat_kv(const Tensor4& x, std::size_t n) {
   if (n == 0) {
-    throw Error(ErrorCode::HEADS, {"n = 0: at least one copy of each head of x ",
-                                   shape_text(x.shape()), " is wanted"});
+    fail(ErrorCode::HEADS, "n = 0: at least one copy of each head of x % is wanted", {x.shape()});
   }
   const std::array<std::size_t, 4> shape{x.shape(0), x.shape(1) * n, x.shape(2), x.shape(3)};
   require_addressable(shape, "result");

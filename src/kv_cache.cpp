@@ -24,20 +24,18 @@ PackedKeyValues storage(const KVCache::Size& size) {
 KVCache::KVCache(const Size& size)
     : size_(size), lengths_(size.batch, 0), positions_(size.batch, 0) {
   if (size.batch == 0 || size.num_kv_heads == 0 || size.head_dim == 0) {
-    throw Error(ErrorCode::OPTION, {"cache: batch, numKvHeads and headDim must be above 0"});
+    fail(ErrorCode::OPTION, "cache: batch, numKvHeads and headDim must be above 0");
   }
   packed_ = storage(size);
 }
 
 void Chunk::require_valid(std::size_t batch, std::size_t tokens) const {
   if (!lengths.empty() && lengths.size() != batch) {
-    throw Error(ErrorCode::SHAPE, {"lengths [", std::to_string(lengths.size()),
-                                   "], expected B = ", std::to_string(batch)});
+    fail(ErrorCode::SHAPE, "lengths [%], expected B = %", {lengths.size(), batch});
   }
   for (const std::size_t length : lengths) {
     if (length > tokens) {
-      throw Error(ErrorCode::OPTION, {"lengths: ", std::to_string(length), " exceeds the ",
-                                      std::to_string(tokens), " tokens given"});
+      fail(ErrorCode::OPTION, "lengths: % exceeds the % tokens given", {length, tokens});
     }
   }
 }
@@ -46,16 +44,13 @@ void KVCache::require_room(const Tensor4& k, const Tensor4& v, const Chunk& chun
   const std::size_t tokens = k.shape(2);
   const Shape expected{size_.batch, size_.num_kv_heads, tokens, size_.head_dim};
   if (shape_of(k) != expected || shape_of(v) != expected) {
-    throw Error(ErrorCode::SHAPE, {"cache: k ", shape_text(k.shape()), " and v ",
-                                   shape_text(v.shape()), ", expected ", shape_text(expected)});
+    fail(ErrorCode::SHAPE, "cache: k % and v %, expected %", {k.shape(), v.shape(), expected});
   }
   chunk.require_valid(size_.batch, tokens);
   for (std::size_t b = 0; b < size_.batch; ++b) {
     if (lengths_[b] + chunk.real(b, tokens) > size_.capacity) {
-      throw Error(ErrorCode::CACHE_FULL,
-                  {"cache: row ", std::to_string(b), " holds ", std::to_string(lengths_[b]), " of ",
-                   std::to_string(size_.capacity), " tokens and cannot take ",
-                   std::to_string(chunk.real(b, tokens)), " more"});
+      fail(ErrorCode::CACHE_FULL, "cache: row % holds % of % tokens and cannot take % more",
+           {b, lengths_[b], size_.capacity, chunk.real(b, tokens)});
     }
   }
 }
@@ -151,8 +146,7 @@ void KVCache::rewind(Mark mark) {
 
 void KVCache::grow(std::size_t capacity) {
   if (capacity < size_.capacity) {
-    throw Error(ErrorCode::OPTION, {"capacity = ", std::to_string(capacity),
-                                    " is below the present ", std::to_string(size_.capacity)});
+    fail(ErrorCode::OPTION, "capacity = % is below the present %", {capacity, size_.capacity});
   }
   Size size = size_;
   size.capacity = capacity;

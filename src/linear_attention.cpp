@@ -65,17 +65,16 @@ Tensor4 linear_attention(const Tensor4& q, const Tensor4& k, const Tensor4& v, b
                          const std::optional<NdBool>& key_mask, double eps) {
   require_attention_shapes(q.shape(), k.shape(), v.shape());
   if (!(std::isfinite(eps) && eps >= 0)) {
-    throw Error(ErrorCode::OPTION, {"eps must be a finite number, 0 or more"});
+    fail(ErrorCode::OPTION, "eps must be a finite number, 0 or more");
   }
   const std::size_t batch = q.shape(0), queries = q.shape(2), keys = k.shape(2);
   if (causal && queries != keys) {
-    throw Error(ErrorCode::AMBIGUOUS_CAUSAL,
-                {"causal: linear attention wants L = S, not L = ", std::to_string(queries),
-                 " and S = ", std::to_string(keys)});
+    fail(ErrorCode::AMBIGUOUS_CAUSAL, "causal: linear attention wants L = S, not L = % and S = %",
+         {queries, keys});
   }
   if (key_mask && shape_of(*key_mask) != Shape{batch, keys}) {
-    throw Error(ErrorCode::MASK_SHAPE, {"keyMask ", shape_text(shape_of(*key_mask)),
-                                        ", expected [B, S] = ", shape_text(Shape{batch, keys})});
+    fail(ErrorCode::MASK_SHAPE, "keyMask %, expected [B, S] = %",
+         {key_mask->shape(), std::array<std::size_t, 2>{batch, keys}});
   }
 
   const std::array<std::size_t, 4> shape{batch, q.shape(1), queries, v.shape(3)};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "error.hpp"
@@ -18,9 +17,7 @@ constexpr float kHidden = -std::numeric_limits<float>::infinity();
 /// Strides of `own` along `target`, lined up at the last axis, 0 where an axis of 1 is repeated.
 std::array<std::size_t, 4> broadcast_strides(const Shape& own, const ScoreShape& target) {
   const auto refuse = [&] {
-    throw Error(
-        ErrorCode::MASK_SHAPE,
-        {"mask ", shape_text(own), " does not broadcast to [B, H, L, S] = ", shape_text(target)});
+    fail(ErrorCode::MASK_SHAPE, "mask % does not broadcast to [B, H, L, S] = %", {own, target});
   };
   if (own.size() > target.size()) {
     refuse();
@@ -49,8 +46,7 @@ MaskSpec spec_of(std::vector<Mask> masks, Causal causal, std::size_t free_keys) 
 
 void require_length(std::size_t got, std::size_t wanted, const char* name, const char* dimension) {
   if (got != 0 && got != wanted) {
-    throw Error(ErrorCode::SHAPE, {name, " [", std::to_string(got), "], expected ", dimension,
-                                   " = ", std::to_string(wanted)});
+    fail(ErrorCode::SHAPE, "% [%], expected % = %", {name, got, dimension, wanted});
   }
 }
 
@@ -65,9 +61,10 @@ Alignment resolve_alignment(const MaskSpec& spec, std::size_t queries, std::size
   const bool positional = spec.causal != Causal::none || spec.window_left || spec.window_right ||
                           !spec.alibi_slopes.empty();
   if (positional && !spec.alignment && queries != keys) {
-    throw Error(ErrorCode::AMBIGUOUS_CAUSAL,
-                {"causal: L = ", std::to_string(queries), " and S = ", std::to_string(keys),
-                 " differ; name the alignment, \"top-left\" or \"bottom-right\""});
+    fail(ErrorCode::AMBIGUOUS_CAUSAL,
+         "causal: L = % and S = % differ; name the alignment, \"top-left\" or "
+         "\"bottom-right\"",
+         {queries, keys});
   }
   return spec.alignment.value_or(Alignment::top_left);
 }
@@ -78,16 +75,16 @@ Shape mask_shape(const Mask& mask) {
   return std::visit([](const auto& array) { return shape_of(array); }, mask);
 }
 
-void require_valid_bias(const Mask& mask, std::string_view name) {
+void require_valid_bias(const Mask& mask, const char* name) {
   const auto* bias = std::get_if<NdArray>(&mask);
   if (bias == nullptr) {
     return;
   }
   for (const float value : bias->storage()) {
     if (std::isnan(value) || value == std::numeric_limits<float>::infinity()) {
-      throw Error(ErrorCode::MASK_VALUE, {name, " ", shape_text(bias->shape()),
-                                          ": an additive mask may hold finite numbers and "
-                                          "-Infinity, not NaN or +Infinity"});
+      fail(ErrorCode::MASK_VALUE,
+           "% %: an additive mask may hold finite numbers and -Infinity, not NaN or +Infinity",
+           {name, bias->shape()});
     }
   }
 }
@@ -106,8 +103,7 @@ MaskRule::MaskRule(std::vector<Mask> masks, Causal causal, const ScoreShape& sha
 void MaskRule::resolve(const ScoreShape& shape) {
   const auto [batch, heads, queries, all_keys] = shape;
   if (spec_->free_keys > all_keys) {
-    throw Error(ErrorCode::OPTION, {"free keys: ", std::to_string(spec_->free_keys),
-                                    " exceed S = ", std::to_string(all_keys)});
+    fail(ErrorCode::OPTION, "free keys: % exceed S = %", {spec_->free_keys, all_keys});
   }
   queries_ = queries;
   masked_keys_ = all_keys - spec_->free_keys;
@@ -116,13 +112,12 @@ void MaskRule::resolve(const ScoreShape& shape) {
   require_length(spec_->query_offsets.size(), batch, "offsets", "B");
   for (const float slope : spec_->alibi_slopes) {
     if (!std::isfinite(slope)) {
-      throw Error(ErrorCode::OPTION, {"alibiSlopes must be finite numbers"});
+      fail(ErrorCode::OPTION, "alibiSlopes must be finite numbers");
     }
   }
   for (const std::size_t length : spec_->key_lengths) {
     if (length > masked_keys_) {
-      throw Error(ErrorCode::OPTION, {"keyLengths: ", std::to_string(length),
-                                      " exceeds S = ", std::to_string(masked_keys_)});
+      fail(ErrorCode::OPTION, "keyLengths: % exceeds S = %", {length, masked_keys_});
     }
   }
   if (spec_->query_offsets.empty()) {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -100,7 +99,7 @@ class MaskRule {
 Shape mask_shape(const Mask& mask);
 
 /// Throws MASK_VALUE for NaN or +Infinity in an additive mask.
-void require_valid_bias(const Mask& mask, std::string_view name = "mask");
+void require_valid_bias(const Mask& mask, const char* name = "mask");
 
 /// scores [B, H, L, S] + bias. A hidden place becomes -Infinity whatever stood there, NaN
 /// included; a score of -Infinity stays hidden.

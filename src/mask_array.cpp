@@ -40,9 +40,7 @@ NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, P
   NdBool mask = xt::zeros<std::uint8_t>(shape);
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     if (lengths[b] > keys) {
-      throw Error(ErrorCode::OPTION,
-                  {"lengths[", std::to_string(b), "] = ", std::to_string(lengths[b]),
-                   " exceeds S = ", std::to_string(keys)});
+      fail(ErrorCode::OPTION, "lengths[%] = % exceeds S = %", {b, lengths[b], keys});
     }
     const std::size_t begin = side == PaddingSide::left ? keys - lengths[b] : 0;
     for (std::size_t j = begin; j < begin + lengths[b]; ++j) {
@@ -58,8 +56,7 @@ Mask key_mask_for_scores(const Mask& mask, std::size_t batch, std::size_t keys) 
       [&](auto array) -> Mask {
         const Shape expected{batch, keys};
         if (shape_of(array) != expected) {
-          throw Error(ErrorCode::MASK_SHAPE, {"keyMask ", shape_text(array.shape()),
-                                              ", expected [B, S] = ", shape_text(expected)});
+          fail(ErrorCode::MASK_SHAPE, "keyMask %, expected [B, S] = %", {array.shape(), expected});
         }
         array.reshape(Shape{batch, 1, 1, keys});
         return array;
@@ -89,7 +86,7 @@ Mask mask_of_head(const Mask& mask, std::size_t h) {
 
 Mask combine_masks(const std::vector<Mask>& masks) {
   if (masks.empty()) {
-    throw Error(ErrorCode::OPTION, {"masks.and: at least one mask is wanted"});
+    fail(ErrorCode::OPTION, "masks.and: at least one mask is wanted");
   }
   ScoreShape target{1, 1, 1, 1};
   std::size_t rank = 0;
@@ -99,8 +96,7 @@ Mask combine_masks(const std::vector<Mask>& masks) {
     require_valid_bias(mask);
     additive = additive || std::holds_alternative<NdArray>(mask);
     if (own.size() > target.size()) {
-      throw Error(ErrorCode::MASK_SHAPE,
-                  {"mask ", shape_text(own), " has more axes than [B, H, L, S]"});
+      fail(ErrorCode::MASK_SHAPE, "mask % has more axes than [B, H, L, S]", {own});
     }
     rank = std::max(rank, own.size());
     for (std::size_t back = 1; back <= own.size(); ++back) {

@@ -25,12 +25,11 @@ void copy_head(const Tensor4& head, Tensor4& heads, std::size_t h) {
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadConfig& config) : config_(config) {
   if (config.embed_dim == 0 || config.kdim == 0 || config.vdim == 0) {
-    throw Error(ErrorCode::OPTION, {"embedDim, kdim and vdim must be above 0"});
+    fail(ErrorCode::OPTION, "embedDim, kdim and vdim must be above 0");
   }
   if (config.num_heads == 0 || config.embed_dim % config.num_heads != 0) {
-    throw Error(ErrorCode::HEADS,
-                {"numHeads = ", std::to_string(config.num_heads),
-                 " does not divide embedDim = ", std::to_string(config.embed_dim)});
+    fail(ErrorCode::HEADS, "numHeads = % does not divide embedDim = %",
+         {config.num_heads, config.embed_dim});
   }
 }
 
@@ -84,20 +83,19 @@ Tensor3 MultiHeadAttention::append_keys(const Tensor3& projected, const Tensor1&
 
 void MultiHeadAttention::require_shapes(const Shape& query, const Shape& key,
                                         const Shape& value) const {
-  const auto require = [&](bool holds, ErrorCode code, std::string_view rule) {
+  const auto require = [&](bool holds, ErrorCode code, const char* rule) {
     if (!holds) {
-      throw Error(code, {"query ", shape_text(query), ", key ", shape_text(key), ", value ",
-                         shape_text(value), ": ", rule});
+      fail(code, "query %, key %, value %: %", {query, key, value, rule});
     }
   };
   for (const Shape* shape : {&query, &key, &value}) {
     require(shape->size() == query.size() && shape->size() >= 2 && shape->size() <= 3,
             ErrorCode::RANK, "expected 2 or 3 axes, the same number for all");
   }
-  const auto require_width = [&](const Shape& shape, std::size_t width, std::string_view name) {
+  const auto require_width = [&](const Shape& shape, std::size_t width, const char* name) {
     if (shape.back() != width) {
-      require(false, ErrorCode::SHAPE,
-              "the last axis of " + std::string(name) + " must be " + std::to_string(width));
+      fail(ErrorCode::SHAPE, "query %, key %, value %: the last axis of % must be %",
+           {query, key, value, name, width});
     }
   };
   require_width(query, config_.embed_dim, "query");
@@ -114,7 +112,7 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
                                                        const MultiHeadOptions& options,
                                                        Trace* trace) const {
   if (!parameters_) {
-    throw Error(ErrorCode::STATE_DICT, {"no parameters yet: call loadStateDict first"});
+    fail(ErrorCode::STATE_DICT, "no parameters yet: call loadStateDict first");
   }
   require_shapes(shape_of(query), shape_of(key), shape_of(value));
   const auto note = [trace](const char* id, const char* formula, const auto& tensor) {
@@ -176,7 +174,7 @@ MultiHeadAttention::Result MultiHeadAttention::forward_head_by_head(
     const Tensor3& query, const Tensor3& key, const Tensor3& value,
     const MultiHeadOptions& options) const {
   if (!parameters_) {
-    throw Error(ErrorCode::STATE_DICT, {"no parameters yet: call loadStateDict first"});
+    fail(ErrorCode::STATE_DICT, "no parameters yet: call loadStateDict first");
   }
   require_shapes(shape_of(query), shape_of(key), shape_of(value));
   const auto& [to_query, to_key, to_value, to_output, bias_k, bias_v] = *parameters_;

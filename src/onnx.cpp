@@ -20,17 +20,15 @@ namespace {
 /// [B, H, L, D], whichever of the two layouts x has.
 Tensor4 by_head(const NdArray& x, std::size_t heads, const char* name, const char* attribute) {
   if (x.dimension() != 3 && x.dimension() != 4) {
-    throw Error(ErrorCode::RANK, {name, " ", shape_text(x.shape()), ": expected 3 or 4 axes"});
+    fail(ErrorCode::RANK, "% %: expected 3 or 4 axes", {name, x.shape()});
   }
   if (x.dimension() == 3 && heads == 0) {
-    throw Error(ErrorCode::HEADS,
-                {name, " ", shape_text(x.shape()), " has 3 axes and wants ", attribute});
+    fail(ErrorCode::HEADS, "% % has 3 axes and wants %", {name, x.shape(), attribute});
   }
   const bool fits =
       x.dimension() == 3 ? x.shape(2) % heads == 0 : heads == 0 || heads == x.shape(1);
   if (!fits) {
-    throw Error(ErrorCode::HEADS, {attribute, " = ", std::to_string(heads), " does not fit ", name,
-                                   " ", shape_text(x.shape())});
+    fail(ErrorCode::HEADS, "% = % does not fit % %", {attribute, heads, name, x.shape()});
   }
   return x.dimension() == 3 ? split_heads(x, heads) : Tensor4(x);
 }
@@ -44,8 +42,7 @@ NdArray as_given(const Tensor4& x, std::size_t rank) {
 Tensor4 concatenate(const Tensor4& past, const Tensor4& added, const char* name) {
   const Shape wanted{added.shape(0), added.shape(1), past.shape(2), added.shape(3)};
   if (shape_of(past) != wanted) {
-    throw Error(ErrorCode::SHAPE,
-                {name, " ", shape_text(past.shape()), ", expected ", shape_text(wanted)});
+    fail(ErrorCode::SHAPE, "% %, expected %", {name, past.shape(), wanted});
   }
   const std::size_t length = past.shape(2) + added.shape(2);
   const std::array<std::size_t, 4> whole{added.shape(0), added.shape(1), length, added.shape(3)};
@@ -66,8 +63,7 @@ Tensor4 concatenate(const Tensor4& past, const Tensor4& added, const char* name)
 template <class Array>
 Mask padded(const Array& mask, std::size_t keys, typename Array::value_type hidden) {
   if (mask.dimension() == 0 || mask.dimension() > 4) {
-    throw Error(ErrorCode::MASK_SHAPE,
-                {"attn_mask ", shape_text(mask.shape()), ": expected 1 to 4 axes"});
+    fail(ErrorCode::MASK_SHAPE, "attn_mask %: expected 1 to 4 axes", {mask.shape()});
   }
   Shape shape = shape_of(mask);
   const std::size_t own = shape.back();
@@ -95,13 +91,12 @@ Mask padded_mask(const Mask& mask, std::size_t keys) {
 std::vector<std::size_t> real_keys(const std::vector<std::int64_t>& lengths, std::size_t batch,
                                    std::size_t keys) {
   if (lengths.size() != batch) {
-    throw Error(ErrorCode::SHAPE, {"nonpad_kv_seqlen [", std::to_string(lengths.size()),
-                                   "], expected B = ", std::to_string(batch)});
+    fail(ErrorCode::SHAPE, "nonpad_kv_seqlen [%], expected B = %", {lengths.size(), batch});
   }
   for (const std::int64_t length : lengths) {
     if (length < 0 || length > static_cast<std::int64_t>(keys)) {
-      throw Error(ErrorCode::OPTION, {"nonpad_kv_seqlen: ", std::to_string(length),
-                                      " is not in 0 to S = ", std::to_string(keys)});
+      fail(ErrorCode::OPTION, "nonpad_kv_seqlen: % is not in 0 to S = %",
+           {std::to_string(length), keys});
     }
   }
   return {lengths.begin(), lengths.end()};
@@ -137,21 +132,19 @@ std::vector<std::size_t> cache_rows(const RotaryInputs& inputs, const Tensor4& x
   const Shape wanted =
       positions ? Shape{cache.empty() ? 0 : cache[0], pairs} : Shape{x.shape(0), x.shape(2), pairs};
   if (cache != wanted || shape_of(inputs.sin_cache) != wanted) {
-    throw Error(ErrorCode::SHAPE,
-                {"cos_cache ", shape_text(cache), ", sin_cache ",
-                 shape_text(inputs.sin_cache.shape()), ", expected ", shape_text(wanted),
-                 positions ? " beside position_ids" : " without position_ids"});
+    fail(ErrorCode::SHAPE, "cos_cache %, sin_cache %, expected %%",
+         {cache, inputs.sin_cache.shape(), wanted,
+          positions ? " beside position_ids" : " without position_ids"});
   }
   std::vector<std::size_t> rows(x.shape(0) * x.shape(2));
   if (positions && positions->size() != rows.size()) {
-    throw Error(ErrorCode::SHAPE, {"position_ids: ", std::to_string(positions->size()),
-                                   " numbers, expected ", std::to_string(rows.size())});
+    fail(ErrorCode::SHAPE, "position_ids: % numbers, expected %", {positions->size(), rows.size()});
   }
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const std::int64_t row = positions ? (*positions)[n] : static_cast<std::int64_t>(n);
     if (positions && (row < 0 || row >= static_cast<std::int64_t>(cache[0]))) {
-      throw Error(ErrorCode::OPTION, {"position_ids: ", std::to_string(row),
-                                      " is not a row of cos_cache ", shape_text(cache)});
+      fail(ErrorCode::OPTION, "position_ids: % is not a row of cos_cache %",
+           {std::to_string(row), cache});
     }
     rows[n] = static_cast<std::size_t>(row) * pairs;
   }
@@ -161,9 +154,8 @@ std::vector<std::size_t> cache_rows(const RotaryInputs& inputs, const Tensor4& x
 /// scale broadcast to the normalised axes, flat.
 Tensor1 flat_scale(const NdArray& scale, const Shape& normalized, std::size_t width) {
   const auto refuse = [&] {
-    throw Error(ErrorCode::SHAPE,
-                {"scale ", shape_text(scale.shape()),
-                 " does not broadcast to the normalised axes of X, ", shape_text(normalized)});
+    fail(ErrorCode::SHAPE, "scale % does not broadcast to the normalised axes of X, %",
+         {scale.shape(), normalized});
   };
   if (scale.dimension() > normalized.size()) {
     refuse();
@@ -192,9 +184,8 @@ AttentionOutputs attention(const AttentionInputs& inputs, const AttentionAttribu
   // 1. heads apart, the past first
   const std::size_t rank = inputs.q.dimension();
   if (inputs.k.dimension() != rank || inputs.v.dimension() != rank) {
-    throw Error(ErrorCode::RANK,
-                {"Q ", shape_text(inputs.q.shape()), ", K ", shape_text(inputs.k.shape()), ", V ",
-                 shape_text(inputs.v.shape()), ": expected as many axes"});
+    fail(ErrorCode::RANK, "Q %, K %, V %: expected as many axes",
+         {inputs.q.shape(), inputs.k.shape(), inputs.v.shape()});
   }
   const Tensor4 q = by_head(inputs.q, attributes.q_num_heads, "Q", "q_num_heads");
   Tensor4 k = by_head(inputs.k, attributes.kv_num_heads, "K", "kv_num_heads");
@@ -202,7 +193,7 @@ AttentionOutputs attention(const AttentionInputs& inputs, const AttentionAttribu
   require_attention_shapes(shape_of(q), shape_of(k), shape_of(v));
   const bool has_past = inputs.past_key.has_value();
   if (has_past != inputs.past_value.has_value()) {
-    throw Error(ErrorCode::OPTION, {"past_key and past_value come together"});
+    fail(ErrorCode::OPTION, "past_key and past_value come together");
   }
   std::size_t past = 0;
   if (has_past) {
@@ -227,7 +218,7 @@ AttentionOutputs attention(const AttentionInputs& inputs, const AttentionAttribu
   options.query_offsets.assign(q.shape(0), static_cast<std::ptrdiff_t>(past));
   if (inputs.nonpad_kv_seqlen) {
     if (has_past) {
-      throw Error(ErrorCode::OPTION, {"nonpad_kv_seqlen and past_key exclude each other"});
+      fail(ErrorCode::OPTION, "nonpad_kv_seqlen and past_key exclude each other");
     }
     options.key_lengths = real_keys(*inputs.nonpad_kv_seqlen, q.shape(0), k.shape(2));
     std::transform(options.key_lengths.begin(), options.key_lengths.end(),
@@ -259,9 +250,8 @@ NdArray rotary_embedding(const RotaryInputs& inputs, const RotaryAttributes& att
   const std::size_t named = attributes.rotary_embedding_dim;
   const std::size_t dims = named == 0 ? width : named;
   if (dims == 0 || dims % 2 != 0 || dims > width) {
-    throw Error(named == 0 ? ErrorCode::SHAPE : ErrorCode::OPTION,
-                {"rotary_embedding_dim = ", std::to_string(dims),
-                 " must be even and at most the head size ", std::to_string(width)});
+    fail(named == 0 ? ErrorCode::SHAPE : ErrorCode::OPTION,
+         "rotary_embedding_dim = % must be even and at most the head size %", {dims, width});
   }
   const std::vector<std::size_t> rows = cache_rows(inputs, x, dims / 2);
   std::vector<double> cos(dims / 2), sin(dims / 2);
@@ -280,8 +270,7 @@ NdArray rms_normalization(const NdArray& x, const NdArray& scale, std::int64_t a
   const Shape shape = shape_of(x);
   const auto rank = static_cast<std::int64_t>(shape.size());
   if (axis < -rank || axis >= rank) {
-    throw Error(ErrorCode::OPTION,
-                {"axis = ", std::to_string(axis), " does not exist in X ", shape_text(shape)});
+    fail(ErrorCode::OPTION, "axis = % does not exist in X %", {std::to_string(axis), shape});
   }
   const Shape normalized(shape.begin() + static_cast<std::ptrdiff_t>((axis + rank) % rank),
                          shape.end());
@@ -290,7 +279,7 @@ NdArray rms_normalization(const NdArray& x, const NdArray& scale, std::int64_t a
     width *= size;
   }
   if (width == 0) {
-    throw Error(ErrorCode::SHAPE, {"X ", shape_text(shape), ": nothing to normalise over"});
+    fail(ErrorCode::SHAPE, "X %: nothing to normalise over", {shape});
   }
   NdArray rows = x;
   rows.reshape(Shape{x.size() / width, width});

@@ -14,19 +14,18 @@ namespace {
 void norm_rows(const Shape& shape, float* data, const Tensor1& weight, double eps,
                bool unit_offset) {
   if (shape.empty() || shape.back() == 0) {
-    throw Error(shape.empty() ? ErrorCode::RANK : ErrorCode::SHAPE,
-                {"x ", shape_text(shape), ": the last axis must not be 0, or be missing"});
+    fail(shape.empty() ? ErrorCode::RANK : ErrorCode::SHAPE,
+         "x %: the last axis must not be 0, or be missing", {shape});
   }
   const std::size_t width = shape.back();
   if (weight.size() != 0 && weight.size() != width) {
-    throw Error(ErrorCode::SHAPE, {"weight [", std::to_string(weight.size()),
-                                   "] does not fit the last axis of x ", shape_text(shape)});
+    fail(ErrorCode::SHAPE, "weight [%] does not fit the last axis of x %", {weight.size(), shape});
   }
   if (!(std::isfinite(eps) && eps >= 0)) {
-    throw Error(ErrorCode::OPTION, {"eps must be a finite number, 0 or more"});
+    fail(ErrorCode::OPTION, "eps must be a finite number, 0 or more");
   }
   if (unit_offset && weight.size() == 0) {
-    throw Error(ErrorCode::OPTION, {"unitOffset wants a weight"});
+    fail(ErrorCode::OPTION, "unitOffset wants a weight");
   }
 
   std::size_t rows = 1;

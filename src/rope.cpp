@@ -12,17 +12,17 @@ namespace softlookup {
 
 namespace {
 
-void require(bool condition, const std::string& message) {
+void require(bool condition, const char* message) {
   if (!condition) {
-    throw Error(ErrorCode::OPTION, {message});
+    fail(ErrorCode::OPTION, message);
   }
 }
 
 void require_positions(const std::vector<std::int64_t>& positions) {
   for (const std::int64_t position : positions) {
     if (position < 0 || position > kLargestPosition) {
-      throw Error(ErrorCode::OPTION, {"positions: ", std::to_string(position), " is not in 0 to ",
-                                      std::to_string(kLargestPosition)});
+      fail(ErrorCode::OPTION, "positions: % is not in 0 to %",
+           {std::to_string(position), std::to_string(kLargestPosition)});
     }
   }
 }
@@ -101,15 +101,15 @@ class Turns {
 std::size_t resolve_dims(std::size_t dims, const Tensor4& x) {
   const std::size_t width = x.shape(3);
   if (width == 0 || (dims == 0 && width % 2 != 0)) {
-    throw Error(ErrorCode::SHAPE,
-                {"x ", shape_text(x.shape()), ": the last axis must be even, or dims named"});
+    fail(ErrorCode::SHAPE, "x %: the last axis must be even, or dims named", {x.shape()});
   }
   if (dims == 0) {
     return width;
   }
-  require(dims % 2 == 0 && dims <= width, "dims = " + std::to_string(dims) +
-                                              " must be even and at most the last axis of x " +
-                                              shape_text(x.shape()));
+  if (dims % 2 != 0 || dims > width) {
+    fail(ErrorCode::OPTION, "dims = % must be even and at most the last axis of x %",
+         {dims, x.shape()});
+  }
   return dims;
 }
 
@@ -134,9 +134,8 @@ Tensor4 rope(const Tensor4& x, const RopeOptions& options,
   const std::size_t batch = x.shape(0), heads = x.shape(1), length = x.shape(2);
   const std::size_t dims = resolve_dims(options.dims, x);
   if (positions.size() != length && positions.size() != batch * length) {
-    throw Error(ErrorCode::SHAPE,
-                {"positions: ", std::to_string(positions.size()), " of them for x ",
-                 shape_text(x.shape()), ", expected [L] or [B, L]"});
+    fail(ErrorCode::SHAPE, "positions: % of them for x %, expected [L] or [B, L]",
+         {positions.size(), x.shape()});
   }
   require_positions(positions);
   Turns turns(dims, options.theta, options.scaling);
@@ -174,8 +173,9 @@ std::vector<std::int64_t> running_positions(std::int64_t first, std::size_t leng
 
 RopeTable rope_table(const std::vector<std::int64_t>& positions, std::size_t dims, double theta,
                      const std::optional<YarnScaling>& scaling) {
-  require(dims > 0 && dims % 2 == 0,
-          "dims = " + std::to_string(dims) + " must be even and above 0");
+  if (dims == 0 || dims % 2 != 0) {
+    fail(ErrorCode::OPTION, "dims = % must be even and above 0", {dims});
+  }
   require_positions(positions);
   const std::array<std::size_t, 2> shape{positions.size(), dims / 2};
   require_addressable(shape, "cos");

@@ -29,12 +29,11 @@ double shifted_exp(float logit, float max) {
 
 void require_valid_sinks(const std::vector<float>& sinks, std::size_t heads) {
   if (!sinks.empty() && sinks.size() != heads) {
-    throw Error(ErrorCode::SHAPE, {"sinks [", std::to_string(sinks.size()),
-                                   "], expected H = ", std::to_string(heads)});
+    fail(ErrorCode::SHAPE, "sinks [%], expected H = %", {sinks.size(), heads});
   }
   for (const float sink : sinks) {
     if (!std::isfinite(sink)) {
-      throw Error(ErrorCode::OPTION, {"sinks must be finite numbers"});
+      fail(ErrorCode::OPTION, "sinks must be finite numbers");
     }
   }
 }

@@ -6,34 +6,33 @@
 
 namespace softlookup {
 
-const NdArray& StateReader::take(const std::string& name, const Shape& shape) {
+const NdArray& StateReader::take(const char* name, std::initializer_list<std::size_t> sizes) {
+  const Shape shape = sizes;
   const auto found = state_.find(name);
   if (found == state_.end()) {
-    throw Error(ErrorCode::STATE_DICT,
-                {"state dict: ", name, " ", shape_text(shape), " is missing"});
+    fail(ErrorCode::STATE_DICT, "state dict: % % is missing", {name, shape});
   }
   const NdArray& array = found->second;
   if (shape_of(array) != shape) {
-    throw Error(ErrorCode::SHAPE, {"state dict: ", name, " is ", shape_text(array.shape()),
-                                   ", expected ", shape_text(shape)});
+    fail(ErrorCode::SHAPE, "state dict: % is %, expected %", {name, array.shape(), shape});
   }
-  taken_.insert(name);
+  taken_.push_back(&array);
   return array;
 }
 
-Tensor1 StateReader::vector(const std::string& name, std::size_t size) {
+Tensor1 StateReader::vector(const char* name, std::size_t size) {
   return elements(take(name, {size}), 0, size);
 }
 
-Tensor2 StateReader::matrix(const std::string& name, std::size_t rows, std::size_t columns) {
+Tensor2 StateReader::matrix(const char* name, std::size_t rows, std::size_t columns) {
   return matrix_rows(take(name, {rows, columns}), 0, rows);
 }
 
 void StateReader::require_all_taken() const {
   for (const auto& [name, array] : state_) {
-    if (taken_.count(name) == 0) {
-      throw Error(ErrorCode::STATE_DICT, {"state dict: ", name, " ", shape_text(array.shape()),
-                                          " does not belong to this configuration"});
+    if (std::find(taken_.begin(), taken_.end(), &array) == taken_.end()) {
+      fail(ErrorCode::STATE_DICT, "state dict: % % does not belong to this configuration",
+           {name, array.shape()});
     }
   }
 }

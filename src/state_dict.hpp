@@ -1,8 +1,9 @@
 #pragma once
 
+#include <initializer_list>
 #include <map>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "linear.hpp"
 #include "tensor.hpp"
@@ -17,20 +18,20 @@ class StateReader {
  public:
   explicit StateReader(const StateDict& state) : state_(state) {}
 
-  [[nodiscard]] bool has(const std::string& name) const { return state_.count(name) != 0; }
+  [[nodiscard]] bool has(const char* name) const { return state_.count(name) != 0; }
 
   /// Throws STATE_DICT when it is missing, SHAPE when it has another shape.
-  const NdArray& take(const std::string& name, const Shape& shape);
+  const NdArray& take(const char* name, std::initializer_list<std::size_t> sizes);
 
-  Tensor1 vector(const std::string& name, std::size_t size);
-  Tensor2 matrix(const std::string& name, std::size_t rows, std::size_t columns);
+  Tensor1 vector(const char* name, std::size_t size);
+  Tensor2 matrix(const char* name, std::size_t rows, std::size_t columns);
 
   /// Throws STATE_DICT.
   void require_all_taken() const;
 
  private:
   const StateDict& state_;
-  std::set<std::string> taken_;
+  std::vector<const NdArray*> taken_;
 };
 
 /// Rows first ... first + count - 1 of a matrix.

@@ -9,7 +9,7 @@ namespace softlookup {
 
 Moments moments(const NdArray& x) {
   if (x.size() == 0) {
-    throw Error(ErrorCode::SHAPE, {"x ", shape_text(x.shape()), " has no element"});
+    fail(ErrorCode::SHAPE, "x % has no element", {x.shape()});
   }
   const auto n = static_cast<double>(x.size());
   double mean = 0;
@@ -25,7 +25,7 @@ Moments moments(const NdArray& x) {
 
 DotProductMoments dot_product_moments(double head_dim, double samples) {
   if (!(head_dim >= 1) || !(samples >= 1)) {
-    throw Error(ErrorCode::OPTION, {"headDim and samples must be at least 1"});
+    fail(ErrorCode::OPTION, "headDim and samples must be at least 1");
   }
   const double kurtosis = 3 + 6 / head_dim;
   return {head_dim, std::sqrt(head_dim), 1, kurtosis, std::sqrt((kurtosis - 1) / samples)};
@@ -37,7 +37,7 @@ namespace {
 template <class Term>
 NdArray over_rows(const NdArray& x, Term term) {
   if (x.dimension() == 0) {
-    throw Error(ErrorCode::RANK, {"x ", shape_text(x.shape()), " has no axis to sum over"});
+    fail(ErrorCode::RANK, "x % has no axis to sum over", {x.shape()});
   }
   Shape shape = shape_of(x);
   const std::size_t width = shape.back();
@@ -66,7 +66,7 @@ double growth_exponent(const NdArray& sizes, const NdArray& values) {
   const auto log_of = [](const NdArray& x, std::size_t i) {
     const auto value = static_cast<double>(x.data()[i]);
     if (!(value > 0)) {
-      throw Error(ErrorCode::OPTION, {"sizes and values must be above 0"});
+      fail(ErrorCode::OPTION, "sizes and values must be above 0");
     }
     return std::log(value);
   };
@@ -82,9 +82,8 @@ double growth_exponent(const NdArray& sizes, const NdArray& values) {
     }
   }
   if (squares == 0) {
-    throw Error(ErrorCode::SHAPE,
-                {"sizes ", shape_text(sizes.shape()), ", values ", shape_text(values.shape()),
-                 ": expected as many, and two different sizes at least"});
+    fail(ErrorCode::SHAPE, "sizes %, values %: expected as many, and two different sizes at least",
+         {sizes.shape(), values.shape()});
   }
   return products / squares;
 }

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 #include <xtensor/xarray.hpp>
@@ -21,10 +20,12 @@ using Tensor2 = xt::xtensor<float, 2>;
 using Tensor3 = xt::xtensor<float, 3>;
 using Tensor4 = xt::xtensor<float, 4>;
 
-using NdArray = xt::xarray<float>;
-using NdBool = xt::xarray<std::uint8_t>;
-
 using Shape = std::vector<std::size_t>;
+
+template <class Number>
+using NdOf = xt::xarray_container<xt::uvector<Number>, xt::layout_type::row_major, Shape>;
+using NdArray = NdOf<float>;
+using NdBool = NdOf<std::uint8_t>;
 
 template <class Array>
 Shape shape_of(const Array& array) {
@@ -34,13 +35,14 @@ Shape shape_of(const Array& array) {
 /// A shape that somebody else keeps.
 class ShapeView {
  public:
+  using value_type = std::size_t;
+
   ShapeView(const Shape& shape) : sizes_(shape.data()), rank_(shape.size()) {}
   template <std::size_t N>
   ShapeView(const std::array<std::size_t, N>& shape) : sizes_(shape.data()), rank_(N) {}
 
   [[nodiscard]] std::size_t size() const { return rank_; }
-  [[nodiscard]] const std::size_t* begin() const { return sizes_; }
-  [[nodiscard]] const std::size_t* end() const { return sizes_ + rank_; }
+  [[nodiscard]] const std::size_t* data() const { return sizes_; }
   std::size_t operator[](std::size_t axis) const { return sizes_[axis]; }
 
  private:
@@ -66,27 +68,13 @@ inline View4<float> view_of(Tensor4& tensor) { return {tensor.data(), tensor.sha
 /// "[2, 3, 4]"
 template <class Shape>
 std::string shape_text(const Shape& shape) {
-  std::string text = "[";
-  const char* separator = "";
-  for (const auto size : shape) {
-    text += separator + std::to_string(size);
-    separator = ", ";
-  }
-  return text + "]";
+  std::string text;
+  Detail(shape).append_to(text);
+  return text;
 }
 
 /// Throws OUT_OF_MEMORY for a shape that no pointer can span: in 32 bits its size would wrap
 /// around.
-template <class Shape>
-void require_addressable(const Shape& shape, const std::string& what) {
-  double bytes = sizeof(float);
-  for (const auto size : shape) {
-    bytes *= static_cast<double>(size);
-  }
-  if (bytes > static_cast<double>(std::numeric_limits<std::ptrdiff_t>::max())) {
-    throw Error(ErrorCode::OUT_OF_MEMORY,
-                {what, " ", shape_text(shape), " does not fit into memory"});
-  }
-}
+void require_addressable(const ShapeView& shape, const char* what);
 
 }  // namespace softlookup

@@ -1,6 +1,7 @@
 import { AttentionError } from "./error.js";
 import { requireKnown } from "./options.js";
-import { unwrap, type Raw, type RawTensor } from "./raw.js";
+import { scalar } from "./message.js";
+import type { Raw, RawTensor } from "./raw.js";
 import { toRawTensor } from "./tensor.js";
 import type {
   CausalityOptions,
@@ -183,15 +184,13 @@ class Check {
         this.#seed = (this.#seed + 1) % largestSeed;
         changed.set(
           name,
-          unwrap(
-            this.#raw.replaceSequenceTokens(
-              tensor,
-              this.#axis,
-              [first, end],
-              mode,
-              magnitude ?? 0,
-              this.#seed,
-            ),
+          this.#raw.replaceSequenceTokens(
+            tensor,
+            this.#axis,
+            [first, end],
+            scalar(mode),
+            magnitude ?? 0,
+            this.#seed,
           ),
         );
       }
@@ -214,7 +213,7 @@ class Check {
   }
 
   #moves(before: RawTensor, after: RawTensor) {
-    return unwrap(this.#raw.compareSequences(before, after, this.#axis, this.#tolerance));
+    return this.#raw.compareSequences(before, after, this.#axis, this.#tolerance);
   }
 
   #sequenceLength(): number {

@@ -1,6 +1,7 @@
+import { scalar } from "./message.js";
 import { toRawOptions } from "./options.js";
 import { Owned } from "./owned.js";
-import { unwrap, type Raw } from "./raw.js";
+import type { Raw } from "./raw.js";
 import { toRawTensor } from "./tensor.js";
 import type { CacheChunk, KVCache, KVCacheConfig, KVCacheConstructor, TensorLike } from "./types.js";
 
@@ -13,12 +14,12 @@ export function cacheHandle(raw: Raw, cache: unknown): number {
 
 /** The class over one instance of the core. */
 export function kvCacheOver(raw: Raw): KVCacheConstructor {
-  const held = (cache: unknown) => unwrap(raw.cacheLengths(Owned.handle(cache, raw, kind, "this")));
+  const held = (cache: unknown) => raw.cacheLengths(Owned.handle(cache, raw, kind, "this"));
 
   return class extends Owned implements KVCache {
     constructor(config: KVCacheConfig) {
       const known = ["batch", "numKvHeads", "headDim", "capacity"] as const;
-      const handle = unwrap(raw.createKvCache(toRawOptions(config, known)));
+      const handle = raw.createKvCache(toRawOptions(config, known));
       super(raw, kind, handle, (freed) => raw.freeKvCache(freed));
     }
 
@@ -35,26 +36,24 @@ export function kvCacheOver(raw: Raw): KVCacheConstructor {
     }
 
     append(k: TensorLike, v: TensorLike, chunk?: CacheChunk): void {
-      unwrap(
-        raw.appendToCache(
-          Owned.handle(this, raw, kind, "this"),
-          toRawTensor(k, "k"),
-          toRawTensor(v, "v"),
-          toRawOptions(chunk, ["lengths", "side"]),
-        ),
+      raw.appendToCache(
+        Owned.handle(this, raw, kind, "this"),
+        toRawTensor(k, "k"),
+        toRawTensor(v, "v"),
+        toRawOptions(chunk, ["lengths", "side"]),
       );
     }
 
     dropOldest(count: number): void {
-      unwrap(raw.dropOldestOfCache(Owned.handle(this, raw, kind, "this"), count));
+      raw.dropOldestOfCache(Owned.handle(this, raw, kind, "this"), scalar(count));
     }
 
     grow(capacity: number): void {
-      unwrap(raw.growCache(Owned.handle(this, raw, kind, "this"), capacity));
+      raw.growCache(Owned.handle(this, raw, kind, "this"), scalar(capacity));
     }
 
     reset(): void {
-      unwrap(raw.resetCache(Owned.handle(this, raw, kind, "this")));
+      raw.resetCache(Owned.handle(this, raw, kind, "this"));
     }
   };
 }

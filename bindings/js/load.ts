@@ -1,5 +1,6 @@
 import { relaxedSimd } from "wasm-feature-detect";
 import { binaryAt, defaultBinary } from "#binary";
+import { Border } from "./border.js";
 import { AttentionError } from "./error.js";
 import createModule from "./softlookup.glue.js";
 import type { Raw } from "./raw.js";
@@ -68,6 +69,7 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
 function instantiate(module: WebAssembly.Module): Promise<Raw> {
   return new Promise((resolve, reject) => {
     let memory: WebAssembly.Memory | undefined;
+    const border = new Border(() => memory as WebAssembly.Memory);
     const instantiateWasm: Parameters<typeof createModule>[0]["instantiateWasm"] = (imports, receive) => {
       WebAssembly.instantiate(module, imports)
         .then((instance) => {
@@ -77,8 +79,8 @@ function instantiate(module: WebAssembly.Module): Promise<Raw> {
         .catch(reject);
       return {};
     };
-    createModule({ instantiateWasm }).then((raw) => {
-      resolve({ ...raw, memory } as Raw);
+    createModule({ instantiateWasm, border }).then((exports) => {
+      resolve({ ...exports, ...border.over(exports), memory } as unknown as Raw);
     }, reject);
   });
 }

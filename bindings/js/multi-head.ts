@@ -1,6 +1,6 @@
 import { toRawOptions } from "./options.js";
 import { Owned } from "./owned.js";
-import { unwrap, type Raw } from "./raw.js";
+import type { Raw } from "./raw.js";
 import { toRawState, toRawTensor } from "./tensor.js";
 import type {
   AttentionResult,
@@ -23,10 +23,8 @@ export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor 
     readonly parameterCount: number;
 
     constructor(config: MultiHeadAttentionConfig) {
-      const created = unwrap(
-        raw.createMultiHead(
-          toRawOptions(config, ["embedDim", "numHeads", "bias", "kdim", "vdim", "addBiasKv", "addZeroAttn"]),
-        ),
+      const created = raw.createMultiHead(
+        toRawOptions(config, ["embedDim", "numHeads", "bias", "kdim", "vdim", "addBiasKv", "addZeroAttn"]),
       );
       super(raw, kind, created.handle, (handle) => raw.freeMultiHead(handle));
       this.config = created.config;
@@ -34,7 +32,7 @@ export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor 
     }
 
     loadStateDict(state: Readonly<Record<string, TensorLike>>): void {
-      unwrap(raw.loadMultiHead(Owned.handle(this, raw, kind, "this"), ...toRawState(state)));
+      raw.loadMultiHead(Owned.handle(this, raw, kind, "this"), ...toRawState(state));
     }
 
     forward(
@@ -43,14 +41,12 @@ export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor 
       value: TensorLike,
       options?: MultiHeadCallOptions,
     ): AttentionResult {
-      return unwrap(
-        raw.attendMultiHead(
-          Owned.handle(this, raw, kind, "this"),
-          toRawTensor(query, "query"),
-          toRawTensor(key, "key"),
-          toRawTensor(value, "value"),
-          toRawOptions(options, ["mask", "keyMask", "causal", "needWeights", "averageWeights", "headByHead"]),
-        ),
+      return raw.attendMultiHead(
+        Owned.handle(this, raw, kind, "this"),
+        toRawTensor(query, "query"),
+        toRawTensor(key, "key"),
+        toRawTensor(value, "value"),
+        toRawOptions(options, ["mask", "keyMask", "causal", "needWeights", "averageWeights", "headByHead"]),
       );
     }
 
@@ -60,14 +56,12 @@ export function multiHeadAttentionOver(raw: Raw): MultiHeadAttentionConstructor 
       value: TensorLike,
       options?: MultiHeadOptions,
     ): Trace<MultiHeadStep> {
-      return unwrap(
-        raw.traceMultiHead(
-          Owned.handle(this, raw, kind, "this"),
-          toRawTensor(query, "query"),
-          toRawTensor(key, "key"),
-          toRawTensor(value, "value"),
-          toRawOptions(options, ["mask", "keyMask", "causal"]),
-        ),
+      return raw.traceMultiHead(
+        Owned.handle(this, raw, kind, "this"),
+        toRawTensor(query, "query"),
+        toRawTensor(key, "key"),
+        toRawTensor(value, "value"),
+        toRawOptions(options, ["mask", "keyMask", "causal"]),
       ) as Trace<MultiHeadStep>;
     }
   };

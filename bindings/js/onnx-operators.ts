@@ -1,6 +1,7 @@
 import { renaming } from "./error.js";
+import type { Plain } from "./message.js";
 import { requireKnown, toRawOptions } from "./options.js";
-import { unwrap, type Raw, type RawOptions } from "./raw.js";
+import type { Raw, RawOptions } from "./raw.js";
 import { toRawMask, toRawPositions, toRawTensor } from "./tensor.js";
 import type {
   MaskLike,
@@ -17,12 +18,12 @@ export function onnxOver(raw: Raw): OnnxOperators {
   return {
     Attention: (inputs, attributes) =>
       renaming({ q: "Q", k: "K", v: "V", mask: "attn_mask" }, () =>
-        unwrap(raw.onnxAttention(toRawInputs(inputs, attentionInputs), toRawOptions(attributes, attention))),
+        raw.onnxAttention(toRawInputs(inputs, attentionInputs), toRawOptions(attributes, attention)),
       ),
     RotaryEmbedding: (inputs, attributes) =>
-      unwrap(raw.onnxRotaryEmbedding(toRawInputs(inputs, rotaryInputs), toRawOptions(attributes, rotary))),
+      raw.onnxRotaryEmbedding(toRawInputs(inputs, rotaryInputs), toRawOptions(attributes, rotary)),
     RMSNormalization: (inputs, attributes) =>
-      unwrap(raw.onnxRmsNormalization(toRawInputs(inputs, normInputs), toRawOptions(attributes, norm))),
+      raw.onnxRmsNormalization(toRawInputs(inputs, normInputs), toRawOptions(attributes, norm)),
   };
 }
 
@@ -52,7 +53,7 @@ const norm = [
 
 /** How each input goes to the adapters, and whether it may be left out. */
 interface Input {
-  toRaw: (value: unknown, name: string) => unknown;
+  toRaw: (value: unknown, name: string) => Plain;
   optional?: boolean;
 }
 

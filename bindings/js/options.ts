@@ -1,18 +1,52 @@
 import { AttentionError } from "./error.js";
+import { scalar, scalars, type Plain } from "./message.js";
 import type { RawOptions } from "./raw.js";
-import { toOut, toRawMask, toRawTensor } from "./tensor.js";
-import type { MaskLike, TensorLike } from "./types.js";
+import { toOut, toRawMask, toRawPositions, toRawTensor } from "./tensor.js";
+import type { MaskLike, Positions, RopeScaling, TensorLike } from "./types.js";
 
-/** Options that hold arrays, and how each goes to the adapters. */
-const arrays: Record<string, (value: unknown, name: string) => unknown> = {
-  mask: (value, name) => toRawMask(value as MaskLike, name),
-  keyMask: (value, name) => toRawMask(value as MaskLike, name),
+type ToRaw = (value: unknown, name: string) => Plain;
+
+const mask: ToRaw = (value, name) => toRawMask(value as MaskLike, name);
+const tensor: ToRaw = (value, name) => toRawTensor(value as TensorLike, name);
+
+const within =
+  (known: readonly string[]): ToRaw =>
+  (value, name) =>
+    toRawOptions(value as Record<string, unknown>, known, name);
+
+const scaling = [
+  "type",
+  "factor",
+  "originalMaxPositions",
+  "betaFast",
+  "betaSlow",
+  "attentionFactor",
+] as const satisfies readonly (keyof RopeScaling)[];
+
+const toRawRope = within(["layout", "theta", "dims", "scaling"]);
+const toRawNorm = within(["eps"]);
+const toRawSides = within(["left", "right"]);
+
+/** Options that are objects or lists, and how each goes to the adapters. */
+const objects: Record<string, ToRaw> = {
+  mask,
+  keyMask: mask,
+  sinks: tensor,
+  alibiSlopes: tensor,
+  weight: tensor,
+  W: tensor,
+  U: tensor,
+  v: tensor,
+  b: tensor,
   out: toOut,
   window: toWindow,
+  keyLengths: scalars,
+  lengths: scalars,
+  positions: (value, name) => toRawPositions(value as Positions, name),
+  qkNorm: (value, name) => (typeof value === "boolean" ? value : toRawNorm(value, name)),
+  rope: (value, name) => (value === false ? value : toRawRope(value, name)),
+  scaling: within(scaling),
 };
-for (const name of ["sinks", "alibiSlopes", "weight", "W", "U", "v", "b"]) {
-  arrays[name] = (value) => toRawTensor(value as TensorLike, name);
-}
 
 export const attentionOptions = [
   "mask",
@@ -29,32 +63,30 @@ export const attentionOptions = [
 export const linearOptions = ["causal", "keyMask", "eps"] as const;
 
 /**
- * Options for the adapters: arrays in their raw form, the rest as given (the core checks values and
- * knows the defaults). An unknown name is an error, since a misspelt `causal` would silently not mask.
+ * Options for the adapters: objects and lists in their raw form, the rest as given (the core checks values and knows the
+ * defaults). An unknown name is an error, since a misspelt `causal` would silently not mask.
  */
 export function toRawOptions<Options extends object>(
   options: Options | undefined,
   known: readonly (keyof Options & string)[],
   what?: string,
+  more?: Readonly<Record<string, ToRaw>>,
 ): RawOptions {
-  const raw: Record<string, unknown> = {};
+  const raw: Record<string, Plain> = {};
   if (options === undefined) {
     return raw;
   }
   requireKnown(options, known, what);
   for (const [name, value] of Object.entries(options)) {
-    const toRaw = arrays[name];
-    raw[name] = toRaw && value !== undefined ? toRaw(value, name) : value;
+    const toRaw = more?.[name] ?? objects[name];
+    raw[name] = toRaw && value !== undefined ? toRaw(value, name) : scalar(value);
   }
   return raw;
 }
 
 /** A window, whose sides must not be misspelt either. @throws AttentionError OPTION */
-export function toWindow(window: unknown): unknown {
-  if (typeof window === "object" && window !== null) {
-    requireKnown(window, ["left", "right"], "window");
-  }
-  return window;
+export function toWindow(window: unknown): Plain {
+  return typeof window === "object" && window !== null ? toRawSides(window, "window") : scalar(window);
 }
 
 /** @throws AttentionError OPTION */

@@ -2,9 +2,9 @@
 
 import { expose, transfer } from "comlink";
 import { portOfParent } from "#worker";
+import type { ErrorCode } from "./error-codes.js";
 import { AttentionError } from "./error.js";
 import { load } from "./load.js";
-import type { Failure } from "./raw.js";
 import type { AttentionResult, Simd, Softlookup, TensorLike } from "./types.js";
 
 /** The functions that a pool shares out. */
@@ -16,6 +16,10 @@ export interface Task {
   name: Shared;
   tensors: readonly [TensorLike, TensorLike, TensorLike];
   options: object;
+}
+
+interface Failure {
+  failure: { code: ErrorCode; message: string };
 }
 
 let core: Promise<Softlookup> | undefined;

@@ -5,7 +5,6 @@ import { parallelism, startWorker } from "#worker";
 import { AttentionError } from "./error.js";
 import { attentionOptions, linearOptions, requireKnown, toRawOptions } from "./options.js";
 import type { Run, Shared } from "./pool-worker.js";
-import { unwrap } from "./raw.js";
 import { sharesOf, type Call } from "./shares.js";
 import { toRawTensor } from "./tensor.js";
 import type { AttentionResult, Pool, PoolCallOptions, PoolOptions, Tensor, TensorLike } from "./types.js";
@@ -56,7 +55,9 @@ export function createPool(options: PoolOptions = {}): Pool {
     await Promise.all(
       members.map(async ({ run }) => {
         for (const [index, { tensors, options, buffers }] of queue) {
-          results[index] = unwrap(await run(transfer({ simd, name, tensors, options }, [...buffers])));
+          const answer = await run(transfer({ simd, name, tensors, options }, [...buffers]));
+          if ("failure" in answer) throw new AttentionError(answer.failure.code, answer.failure.message);
+          results[index] = answer;
           signal.throwIfAborted();
           onProgress?.(++done, calls.length);
         }

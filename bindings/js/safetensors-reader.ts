@@ -1,5 +1,5 @@
 import { AttentionError } from "./error.js";
-import { unwrap, type Raw } from "./raw.js";
+import type { Raw } from "./raw.js";
 import type { ReadSafetensors, SafetensorsFile, Tensor } from "./types.js";
 
 // https://github.com/huggingface/safetensors#format: 8 bytes with the length of the header, the header in
@@ -259,7 +259,7 @@ function readTensor(raw: Raw, { name, dtype, shape, begin, end }: Entry, data: U
     case "BF16": {
       const wide = new Float32Array(stored.length / 2);
       for (let i = 0; i < stored.length; i += pieceOfHalves) {
-        wide.set(unwrap(raw.widenHalves(stored.subarray(i, i + pieceOfHalves), dtype)), i / 2);
+        wide.set(raw.widenHalves(stored.subarray(i, i + pieceOfHalves), dtype), i / 2);
       }
       return { data: wide, shape: [...shape] };
     }

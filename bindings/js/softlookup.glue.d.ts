@@ -1,4 +1,4 @@
-import type { Raw } from "./raw.js";
+import type { Border, Exports } from "./border.js";
 
 /** The factory that Emscripten generates. */
 export default function createModule(options: {
@@ -6,4 +6,5 @@ export default function createModule(options: {
     imports: WebAssembly.Imports,
     receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
   ): object;
-}): Promise<Omit<Raw, "memory">>;
+  border: Border;
+}): Promise<Exports>;

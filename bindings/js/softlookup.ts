@@ -3,10 +3,11 @@ import { directAttention } from "./direct.js";
 import { AttentionError } from "./error.js";
 import { groupedQueryAttentionOver } from "./grouped-query.js";
 import { cacheHandle, kvCacheOver } from "./kv-cache.js";
+import { scalar, scalars } from "./message.js";
 import { multiHeadAttentionOver } from "./multi-head.js";
 import { onnxOver } from "./onnx-operators.js";
 import { attentionOptions, toRawOptions, toWindow } from "./options.js";
-import { unwrap, type Raw } from "./raw.js";
+import type { Raw } from "./raw.js";
 import { ropeOver, ropeTableOver } from "./rope.js";
 import { readSafetensorsOver } from "./safetensors-reader.js";
 import { toRawMask, toRawTensor } from "./tensor.js";
@@ -36,24 +37,24 @@ export function softlookupOver(raw: Raw, simd: Simd): Softlookup {
     KVCache: kvCacheOver(raw),
     checkCausality: checkCausalityOver(raw),
     faultyAttention: faultyAttentionOver(raw),
-    splitHeads: (x, numHeads) => unwrap(raw.splitIntoHeads(toRawTensor(x, "x"), numHeads)),
-    mergeHeads: (x) => unwrap(raw.mergeFromHeads(toRawTensor(x, "x"))),
-    repeatKv: (x, n) => unwrap(raw.repeatHeads(toRawTensor(x, "x"), n)),
+    splitHeads: (x, numHeads) => raw.splitIntoHeads(toRawTensor(x, "x"), scalar(numHeads)),
+    mergeHeads: (x) => raw.mergeFromHeads(toRawTensor(x, "x")),
+    repeatKv: (x, n) => raw.repeatHeads(toRawTensor(x, "x"), scalar(n)),
     rope: ropeOver(raw),
     ropeTable: ropeTableOver(raw),
     rmsNorm: (x, options) =>
-      unwrap(raw.normRows(toRawTensor(x, "x"), toRawOptions(options, ["weight", "eps", "unitOffset"]))),
+      raw.normRows(toRawTensor(x, "x"), toRawOptions(options, ["weight", "eps", "unitOffset"])),
     additiveAttention: additiveAttentionOver(raw),
     linearAttention: linearAttentionOver(raw),
     readSafetensors: readSafetensorsOver(raw),
     onnx: onnxOver(raw),
-    rowSums: (x) => unwrap(raw.sumRows(toRawTensor(x, "x"))),
-    rowEntropies: (x) => unwrap(raw.entropiesOfRows(toRawTensor(x, "x"))),
+    rowSums: (x) => raw.sumRows(toRawTensor(x, "x")),
+    rowEntropies: (x) => raw.entropiesOfRows(toRawTensor(x, "x")),
     growthExponent: (sizes, values) =>
-      unwrap(raw.exponentOfGrowth(toRawTensor(sizes, "sizes"), toRawTensor(values, "values"))),
-    randomNormal: (shape, seed) => unwrap(raw.normalNumbers(shape, seed)),
-    moments: (x) => unwrap(raw.momentsOf(toRawTensor(x, "x"))),
-    dotProductMoments: (headDim, samples) => unwrap(raw.theoryOfDotProducts(headDim, samples)),
+      raw.exponentOfGrowth(toRawTensor(sizes, "sizes"), toRawTensor(values, "values")),
+    randomNormal: (shape, seed) => raw.normalNumbers(scalars(shape), scalar(seed)),
+    moments: (x) => raw.momentsOf(toRawTensor(x, "x")),
+    dotProductMoments: (headDim, samples) => raw.theoryOfDotProducts(scalar(headDim), scalar(samples)),
     cost: costOver(raw),
     memoryUsage: () => raw.memoryUsage(),
     simd,
@@ -66,14 +67,10 @@ function attentionOver(raw: Raw): ScaledDotProductAttention {
     const result = direct(q, k, v, options);
     if (result !== undefined) return result;
     const tensors = [toRawTensor(q, "q"), toRawTensor(k, "k"), toRawTensor(v, "v")] as const;
-    const { cache, ...rest } = toRawOptions(options, [
-      ...attentionOptions,
-      "needWeights",
-      "out",
-      "cache",
-      "lengths",
-      "side",
-    ]);
+    const known = [...attentionOptions, "needWeights", "out", "cache", "lengths", "side"] as const;
+    const { cache, ...rest } = toRawOptions(options, known, undefined, {
+      cache: (value) => cacheHandle(raw, value),
+    });
     // A cache knows how long its rows are, and only a chunk for it has padding.
     const misplaced = (cache === undefined ? ["lengths", "side"] : ["keyLengths"]).find(
       (name) => rest[name] !== undefined,
@@ -82,53 +79,52 @@ function attentionOver(raw: Raw): ScaledDotProductAttention {
       const what = cache === undefined ? "wants a cache" : "does not go with a cache";
       throw new AttentionError("OPTION", `${misplaced} ${what}`);
     }
-    return unwrap(
-      cache === undefined
-        ? raw.attend(...tensors, rest)
-        : raw.attendCached(cacheHandle(raw, cache), ...tensors, rest),
-    );
+    return cache === undefined
+      ? raw.attend(...tensors, rest)
+      : raw.attendCached(cache as number, ...tensors, rest);
   };
   attend.trace = (q, k, v, options) =>
-    unwrap(
-      raw.traceAttention(
-        toRawTensor(q, "q"),
-        toRawTensor(k, "k"),
-        toRawTensor(v, "v"),
-        toRawOptions(options, attentionOptions),
-      ),
+    raw.traceAttention(
+      toRawTensor(q, "q"),
+      toRawTensor(k, "k"),
+      toRawTensor(v, "v"),
+      toRawOptions(options, attentionOptions),
     ) as Trace<AttentionStep>;
   return attend;
 }
 
 function softmaxOver(raw: Raw): Softmax {
   const softmax: Softmax = (scores, options) =>
-    unwrap(raw.softmaxOf(toRawTensor(scores, "scores"), toRawOptions(options, ["mask", "causal"])));
+    raw.softmaxOf(toRawTensor(scores, "scores"), toRawOptions(options, ["mask", "causal"]));
   softmax.trace = (scores, options) =>
-    unwrap(
-      raw.traceSoftmax(toRawTensor(scores, "scores"), toRawOptions(options, ["mask", "causal"])),
+    raw.traceSoftmax(
+      toRawTensor(scores, "scores"),
+      toRawOptions(options, ["mask", "causal"]),
     ) as Trace<SoftmaxStep>;
   return softmax;
 }
 
 function masksOver(raw: Raw): Masks {
   return {
-    causal: (L, S, align) => unwrap(raw.makeCausalMask(L, S, align)),
-    window: (L, S, window, align) => unwrap(raw.makeWindowMask(L, S, toWindow(window ?? null), align)),
+    causal: (L, S, align) => raw.makeCausalMask(scalar(L), scalar(S), scalar(align)),
+    window: (L, S, window, align) =>
+      raw.makeWindowMask(scalar(L), scalar(S), toWindow(window ?? null), scalar(align)),
     padding: (lengths, S, options) =>
-      unwrap(raw.makePaddingMask(lengths, S, toRawOptions(options, ["side"])["side"])),
-    and: (...masks) => unwrap(raw.andMasks(masks.map((mask, i) => toRawMask(mask, `masks[${i}]`)))),
-    toAdditive: (mask) => unwrap(raw.additiveMask(toRawMask(mask, "mask"))),
+      raw.makePaddingMask(scalars(lengths), scalar(S), toRawOptions(options, ["side"])["side"]),
+    and: (...masks) => raw.andMasks(masks.map((mask, i) => toRawMask(mask, `masks[${i}]`))),
+    toAdditive: (mask) => raw.additiveMask(toRawMask(mask, "mask")),
   };
 }
 
 function faultyAttentionOver(raw: Raw): FaultyAttention {
   const attend = (...[fault, q, k, v]: Parameters<FaultyAttention>) =>
-    unwrap(raw.attendWithFault(fault, toRawTensor(q, "q"), toRawTensor(k, "k"), toRawTensor(v, "v")));
+    raw.attendWithFault(scalar(fault), toRawTensor(q, "q"), toRawTensor(k, "k"), toRawTensor(v, "v"));
   return Object.assign(attend, {
     names: raw.namesOfFaults(),
     softmaxThenMask: (...[scores, options]: Parameters<FaultyAttention["softmaxThenMask"]>) =>
-      unwrap(
-        raw.traceSoftmaxThenMask(toRawTensor(scores, "scores"), toRawOptions(options, ["mask", "causal"])),
+      raw.traceSoftmaxThenMask(
+        toRawTensor(scores, "scores"),
+        toRawOptions(options, ["mask", "causal"]),
       ) as Trace<SoftmaxThenMaskStep>,
   });
 }
@@ -136,20 +132,16 @@ function faultyAttentionOver(raw: Raw): FaultyAttention {
 function costOver(raw: Raw): Cost {
   return {
     parameters: (layer) =>
-      unwrap(
-        raw.countParameters(
-          toRawOptions(layer, ["modelDim", "numHeads", "numKvHeads", "headDim", "bias", "qkNorm"]),
-        ),
+      raw.countParameters(
+        toRawOptions(layer, ["modelDim", "numHeads", "numKvHeads", "headDim", "bias", "qkNorm"]),
       ),
     scoresMemory: (size) =>
-      unwrap(raw.countScoreMemory(toRawOptions(size, ["length", "numHeads", "batch", "bytesPerElement"]))),
+      raw.countScoreMemory(toRawOptions(size, ["length", "numHeads", "batch", "bytesPerElement"])),
     kvCacheMemory: (size) =>
-      unwrap(
-        raw.countKvCacheMemory(
-          toRawOptions(size, ["length", "layers", "numKvHeads", "headDim", "batch", "bytesPerElement"]),
-        ),
+      raw.countKvCacheMemory(
+        toRawOptions(size, ["length", "layers", "numKvHeads", "headDim", "batch", "bytesPerElement"]),
       ),
-    operations: (size) => unwrap(raw.countOperations(toRawOptions(size, ["length", "modelDim"]))),
-    decodeOperations: (size) => unwrap(raw.countDecodeOperations(toRawOptions(size, ["length", "modelDim"]))),
+    operations: (size) => raw.countOperations(toRawOptions(size, ["length", "modelDim"])),
+    decodeOperations: (size) => raw.countDecodeOperations(toRawOptions(size, ["length", "modelDim"])),
   };
 }

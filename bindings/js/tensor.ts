@@ -100,7 +100,9 @@ export function toRawMask(input: MaskLike, name: string): RawMask {
 
 /** "Float32Array", "Array", "Undefined", …; also right for objects of another frame. */
 function kindOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  // An object may call itself what it likes; only an array is read like one.
+  return kind.endsWith("Array") && !ArrayBuffer.isView(value) && !Array.isArray(value) ? "Object" : kind;
 }
 
 /** The data and shape of a bare typed array or of an object that carries both. */

@@ -1,3 +1,5 @@
+#ifdef SOFTLOOKUP_BUILTIN_TYPES  // cmake/wasm.cmake
+
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
@@ -6,9 +8,7 @@
 #include <limits>
 #include <typeinfo>
 
-// Embind's own file of this content registers every type that C++ knows, and brings JavaScript for
-// each. The linker takes it for these two symbols, unless they are there already. Newer releases
-// keep more in that file: there it is linked as it is (cmake/wasm.cmake).
+// In the place of Embind's own library, which registers every type that C++ knows.
 
 extern "C" {
 
@@ -29,3 +29,5 @@ __embind_register_native_and_builtin_types() {
 }
 
 }  // extern "C"
+
+#endif

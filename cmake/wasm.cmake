@@ -26,15 +26,6 @@ if(CMAKE_BUILD_TYPE STREQUAL Debug)
   )
 endif()
 
-# Embind with every type that C++ knows, each with JavaScript of its own; or, from a release that keeps those types
-# apart (newer ones do not), with the few that bindings/builtin_types.cpp registers.
-if(EMSCRIPTEN_VERSION VERSION_LESS 3.1.7)
-  set(embind "SHELL:--js-library ${EMSCRIPTEN_ROOT_PATH}/src/embind/embind.js"
-             "SHELL:--js-library ${EMSCRIPTEN_ROOT_PATH}/src/embind/emval.js")
-else()
-  set(embind --bind)
-endif()
-
 # The module of the package. The package reads or fetches the binary itself and hands it over through
 # instantiateWasm, so that one glue serves every environment.
 add_library(softlookup_wasm_module INTERFACE)
@@ -42,7 +33,6 @@ target_link_options(
   softlookup_wasm_module
   INTERFACE
   $<$<CONFIG:Release>:-Oz> # at -O3 the linker inlines what was compiled for size
-  ${embind}
   -sMODULARIZE # a factory, so that a page may hold several instances
   -sEXPORT_ES6 # as an ES module
   -sENVIRONMENT=web # no code for Node, which is broken in ES modules of 3.1.6
@@ -53,8 +43,21 @@ target_link_options(
   -sINCOMING_MODULE_JS_API=instantiateWasm # the only thing that the package passes in
 )
 
-# The download counts: -Oz, with small functions inlined all the same, which a small call needs; -O2 for the loops over
-# numbers. (Of two levels on one line 3.1.6 heeds the second.)
+# Embind registers every type that C++ knows, each with JavaScript of its own. In a release where its library is these
+# types and no more (newer ones keep other things there), bindings/builtin_types.cpp takes their place.
+if(EMSCRIPTEN_VERSION VERSION_LESS 3.1.7)
+  target_compile_definitions(softlookup_wasm_module INTERFACE SOFTLOOKUP_BUILTIN_TYPES)
+  foreach(library embind emval)
+    target_link_options(
+      softlookup_wasm_module INTERFACE "SHELL:--js-library ${EMSCRIPTEN_ROOT_PATH}/src/embind/${library}.js"
+    )
+  endforeach()
+else()
+  target_link_options(softlookup_wasm_module INTERFACE --bind)
+endif()
+
+# The download counts: -Oz, with small functions inlined all the same (3.1.6 inlines nothing there, not even what is
+# smaller than a call), and -O2 for the loops over numbers. (Of two levels on one line 3.1.6 heeds the second.)
 file(GLOB sources RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS src/*.cpp bindings/*.cpp)
 set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Oz;-finline-functions>")
 set_source_files_properties(

@@ -7,18 +7,18 @@ namespace softlookup {
 void Detail::append_to(std::string& message) const {
   switch (kind_) {
     case kText:
-      message += static_cast<const char*>(content_);
+      message += static_cast<const char*>(content_.place);
       return;
     case kString:
-      message += *static_cast<const std::string*>(content_);
+      message += *static_cast<const std::string*>(content_.place);
       return;
     case kNumber:
-      message += std::to_string(number_);
+      message += std::to_string(content_.number);
       return;
     default:
       break;
   }
-  const auto* sizes = static_cast<const std::size_t*>(content_);
+  const auto* sizes = static_cast<const std::size_t*>(content_.place);
   const char* separator = "[";
   for (std::int32_t axis = 0; axis < kind_; ++axis) {
     message += separator;

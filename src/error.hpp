@@ -34,7 +34,7 @@ class Detail {
  public:
   Detail(const char* text) : kind_(kText), content_(text) {}
   Detail(const std::string& text) : kind_(kString), content_(&text) {}
-  Detail(std::size_t number) : kind_(kNumber), number_(number) {}
+  Detail(std::size_t number) : kind_(kNumber), content_(number) {}
 
   /// A container of sizes.
   template <class Shape,
@@ -48,10 +48,12 @@ class Detail {
   static constexpr std::int32_t kText = -1, kString = -2, kNumber = -3;
 
   std::int32_t kind_;  // or how many sizes
-  union {
-    const void* content_;
-    std::size_t number_;
-  };
+  union Content {
+    explicit Content(const void* where) : place(where) {}
+    explicit Content(std::size_t value) : number(value) {}
+    const void* place;
+    std::size_t number;
+  } content_;
 };
 
 /// Throws Error; each "%" of the message stands for one detail. Written out at every throw, the

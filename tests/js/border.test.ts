@@ -161,7 +161,7 @@ describe("numbers and text", () => {
     ["half \ud800", "half \ufffd"],
     ["%", "%"],
     ["x".repeat(5000), "x".repeat(5000)],
-  ])("a name as it was written: %s", (name, shown) => {
+  ])("a name as it was written (%#)", (name, shown) => {
     const before = memoryUsage();
     const attention = new MultiHeadAttention({ embedDim: 2, numHeads: 1 });
     const error = caught(() => {
@@ -292,7 +292,7 @@ describe("the message", () => {
   });
 
   test("grows with what it holds, and forgets it", () => {
-    const values = Array.from({ length: 2e4 }, (_, i) => ({ [`name ${i}`]: [i, String(i)] }));
+    const values = Array.from({ length: 1e4 }, (_, i) => ({ [`name ${i}`]: [i, String(i)] }));
     expect(written(values)).toEqual(values);
     message.clear();
     expect(message.arrays).toEqual([]);

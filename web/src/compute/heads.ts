@@ -54,6 +54,9 @@ function tokensOf({ headsLength, headsDim, headsSeed, headsTokens }: Inputs): nu
   return headsTokens.reduce((data, { row, col, value }) => data.with(row * headsDim + col, value), drawn);
 }
 
+/** X and the matrices, as a program starts from them. */
+export const headsInputs = (inputs: Inputs) => ({ x: tokensOf(inputs), matrices: matricesOf(inputs) });
+
 const widthOf = (inputs: Inputs) => inputs.headsDim / inputs.headsCount;
 
 function layer(

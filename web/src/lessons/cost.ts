@@ -1,5 +1,6 @@
 import { costAnswers } from "../compute/answers/cost.ts";
 import { costControls, costFigure, costListing, costPlots } from "../compute/cost.ts";
+import { costProgram } from "../compute/programs/cost.ts";
 import CostRuns from "../view/CostRuns.svelte";
 import type { Experiments } from "./experiments.ts";
 
@@ -8,6 +9,7 @@ export default {
   listing: costListing,
   plots: costPlots,
   controls: costControls,
+  program: costProgram,
   answers: costAnswers,
   below: CostRuns,
 } satisfies Experiments;

@@ -1,10 +1,12 @@
 import { headsAnswers } from "../compute/answers/heads.ts";
 import { headsControls, headsFigure, headsListing } from "../compute/heads.ts";
+import { headsProgram } from "../compute/programs/heads.ts";
 import type { Experiments } from "./experiments.ts";
 
 export default {
   figure: headsFigure,
   listing: headsListing,
   controls: headsControls,
+  program: headsProgram,
   answers: headsAnswers,
 } satisfies Experiments;

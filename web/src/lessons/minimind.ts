@@ -1,6 +1,7 @@
 import { minimindAnswers } from "../compute/answers/minimind.ts";
 import { minimindControls, minimindListing } from "../compute/minimind-facts.ts";
 import { minimindFigure } from "../compute/minimind-figures.ts";
+import { minimindProgram } from "../compute/programs/minimind.ts";
 import Pictures from "../view/minimind/Pictures.svelte";
 import type { Experiments } from "./experiments.ts";
 
@@ -8,6 +9,7 @@ export default {
   figure: minimindFigure,
   listing: minimindListing,
   controls: minimindControls,
+  program: minimindProgram,
   answers: minimindAnswers,
   above: Pictures,
 } satisfies Experiments;

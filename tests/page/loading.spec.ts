@@ -126,6 +126,7 @@ test.describe("what takes long is computed in a worker", () => {
     ["scale", "variance", undefined],
     ["scale", "entropy", undefined],
     ["cache", "time", ui.measure.en],
+    ["heads", "shapes", undefined],
     ["cost", "measure", ui.measure.en],
     ["cost", "peak", ui.measure.en],
     ["leak", "check", undefined],

@@ -5,12 +5,11 @@ import {
   KVCache,
   randomNormal,
   rowSums,
-  scaledDotProductAttention,
   type Tensor,
 } from "softlookup";
 import type { Inputs } from "../state/inputs.ts";
 import { indices, passes } from "./figure.ts";
-import { drawnMatrix, withLayer } from "./layers.ts";
+import { drawnMatrix, times, withLayer } from "./layers.ts";
 import { remembered } from "./remembered.ts";
 
 /** Sizes and seed of one layer and of what it is given. */
@@ -48,8 +47,7 @@ export function inputOf(inputs: Inputs): Tensor {
 
 /** [width]: weights of a norm, 1 and a tenth of a drawn number. */
 function drawnNorm(width: number, seed: number): Tensor {
-  const drawn = { data: randomNormal([width], seed).data, shape: [width, 1] };
-  const tenth = passes(scaledDotProductAttention.trace(drawn, [[1]], [[1]], { scale: 0.1 })).scaled;
+  const tenth = times(randomNormal([width], seed).data, 0.1);
   return rowSums({ data: [...tenth].flatMap((value) => [1, value]), shape: [width, 2] });
 }
 

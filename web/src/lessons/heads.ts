@@ -1,6 +1,7 @@
 import { headsAnswers } from "../compute/answers/heads.ts";
 import { headsControls, headsFigure, headsListing } from "../compute/heads.ts";
 import { headsProgram } from "../compute/programs/heads.ts";
+import HeadShapes from "../view/HeadShapes.svelte";
 import type { Experiments } from "./experiments.ts";
 
 export default {
@@ -9,4 +10,5 @@ export default {
   controls: headsControls,
   program: headsProgram,
   answers: headsAnswers,
+  below: HeadShapes,
 } satisfies Experiments;

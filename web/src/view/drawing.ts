@@ -5,6 +5,9 @@ import type { Grid } from "../compute/figure.ts";
 /** Cells that are drawn in one task. */
 export const atOnce = 150;
 
+/** A cell to type in or to switch takes as long as several that are only read. */
+const costOf = (grid: Grid) => ((grid.type ?? grid.toggle) ? 6 : 1) * grid.cols.length;
+
 /** Milliseconds to the next piece. */
 export const frame = 16;
 
@@ -35,10 +38,10 @@ export function drawnFurther(drawn: readonly Drawn[], grids: readonly Grid[]): r
     const from = rowsOf(drawn[index], grid);
     const missing = grid.rows.length - from;
     if (missing === 0) continue;
-    const some = Math.min(missing, Math.max(Math.floor(left / grid.cols.length), left === atOnce ? 1 : 0));
+    const some = Math.min(missing, Math.max(Math.floor(left / costOf(grid)), left === atOnce ? 1 : 0));
     if (some === 0) break;
     next[index] = { grid, rows: from + some };
-    left -= some * grid.cols.length;
+    left -= some * costOf(grid);
     if (some < missing) break;
   }
   return next;

@@ -100,8 +100,19 @@ export function keepOf({ mmBatch, mmLength, mmKeep }: Inputs) {
   return { data: Uint8Array.from([...first, ...others]), shape: [mmBatch, mmLength] };
 }
 
-/** One run through the layer, every line of it. */
-export function walk(inputs: Inputs, options: GroupedQueryOptions = {}): Walk {
+/** Runs of these very inputs: the parts of a step, and the steps after it, ask for the same again. */
+const walks = new WeakMap<Inputs, Map<boolean, Walk>>();
+
+/** One run through the layer, every line of it, under the reader's padding or under none. */
+export function walk(inputs: Inputs, padded = false): Walk {
+  const known = walks.get(inputs) ?? new Map<boolean, Walk>();
+  walks.set(inputs, known);
+  const found = known.get(padded) ?? walkAnew(inputs, padded ? { keyMask: keepOf(inputs) } : {});
+  known.set(padded, found);
+  return found;
+}
+
+function walkAnew(inputs: Inputs, options: GroupedQueryOptions): Walk {
   const x = inputOf(inputs);
   return withAttention(sizesOf(inputs), (layer, parameters) => {
     const trace = layer.trace(x, options);

@@ -4,57 +4,239 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findNumPy } from "../../scripts/requirements.mjs";
+import { which } from "../../scripts/which.mjs";
 import { cacheProgram } from "../../web/src/compute/programs/cache.ts";
+import { costProgram } from "../../web/src/compute/programs/cost.ts";
 import { formulaProgram } from "../../web/src/compute/programs/formula.ts";
+import { headsProgram } from "../../web/src/compute/programs/heads.ts";
 import { leakProgram } from "../../web/src/compute/programs/leak.ts";
 import { lookupProgram } from "../../web/src/compute/programs/lookup.ts";
 import { masksProgram } from "../../web/src/compute/programs/masks.ts";
+import { minimindProgram } from "../../web/src/compute/programs/minimind.ts";
 import type { Program } from "../../web/src/compute/programs/program.ts";
+import { scaleProgram } from "../../web/src/compute/programs/scale.ts";
 import type { LessonId, Place } from "../../web/src/content/lesson.ts";
-import { codeOf } from "../../web/src/export/code.ts";
+import { type CodeLanguage, codeOf } from "../../web/src/export/code.ts";
 import type { Inputs } from "../../web/src/state/inputs.ts";
 import { readLink } from "../../web/src/state/url.ts";
-import { addressOf, expect, expectClose, numbersOf, open, places, test } from "./fixtures.ts";
+import { addressOf, expect, numbersOf, open, places, test } from "./fixtures.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const numPy = findNumPy();
 
-const programs: Readonly<Partial<Record<LessonId, (step: string, inputs: Inputs) => Program | undefined>>> = {
+const programs: Readonly<Record<LessonId, (step: string, inputs: Inputs) => Program | undefined>> = {
   lookup: lookupProgram,
   formula: formulaProgram,
+  scale: scaleProgram,
   masks: masksProgram,
   cache: cacheProgram,
+  heads: headsProgram,
+  minimind: minimindProgram,
+  cost: costProgram,
   leak: leakProgram,
 };
-const programFor = ({ lesson, step }: Place, inputs: Inputs) => programs[lesson]?.(step, inputs);
+const programFor = ({ lesson, step }: Place, inputs: Inputs) => programs[lesson](step, inputs);
+
+/** A Python that has PyTorch: not every machine does, and no test installs it. */
+const pyTorch = [numPy, which("python3")].find(
+  (python) => python && spawnSync(python, ["-c", "import torch"]).status === 0,
+);
+
+/** In either language's spelling. */
+function toNumber(text: string): number {
+  if (text === "True" || text === "False") return Number(text === "True");
+  return Number(text.replace(/^(-?)inf$/, "$1Infinity"));
+}
 
 /** What a program prints: a name, and under it rows of numbers. A name may come twice. */
 function printed(output: string): Map<string, number[][]> {
   const found = new Map<string, number[][]>();
   let numbers: number[] = [];
   for (const line of output.trim().split("\n")) {
-    if (/^[a-z]+$/i.test(line)) {
+    if (/^[a-z_]+$/i.test(line)) {
       numbers = [];
       found.set(line, [...(found.get(line) ?? []), numbers]);
     } else {
-      numbers.push(...line.split(" ").map((text) => Number(text.replace("inf", "Infinity"))));
+      numbers.push(...line.split(" ").map(toNumber));
     }
   }
   return found;
 }
 
-function run(command: string, file: string): Map<string, number[][]> {
-  const { status, stdout, stderr } = spawnSync(command, [file], {
+/** As the page computes: on relaxed SIMD, for which Node before 22 wants to be asked. */
+const nodeFlags =
+  Number(process.versions.node.split(".")[0]) < 22 ? ["--experimental-wasm-relaxed-simd"] : [];
+
+const between = "----";
+
+const runners = {
+  JavaScript: [
+    ...nodeFlags,
+    "--input-type=module",
+    "--eval",
+    `for (const file of process.argv.slice(1)) { await import(file); console.log("${between}"); }`,
+  ],
+  Python: [
+    "-c",
+    `import runpy, sys\nfor file in sys.argv[1:]:\n    runpy.run_path(file)\n    print("${between}")`,
+  ],
+};
+
+/** Runs programs in one process: what each prints. */
+function run(command: string, language: keyof typeof runners, texts: readonly string[]) {
+  const place = mkdtempSync(join(folder, "run-"));
+  const files = texts.map((text, index) => {
+    const file = join(place, `${String(index)}.${language === "Python" ? "py" : "mjs"}`);
+    writeFileSync(file, text);
+    return file;
+  });
+  const { status, stdout, stderr } = spawnSync(command, [...runners[language], ...files], {
     encoding: "utf8",
     env: { ...process.env, FORCE_COLOR: "0" },
+    maxBuffer: 2 ** 26,
   });
   expect(stderr).toBe("");
   expect(status).toBe(0);
-  return printed(stdout);
+  return stdout.split(`${between}\n`).slice(0, texts.length).map(printed);
 }
+
+const inNode = (texts: readonly string[]) => run(process.execPath, "JavaScript", texts);
+
+/** Numbers of one size or of many agree to within a share of what is being compared. */
+function expectNear(actual: readonly number[], wanted: readonly number[], what: string): void {
+  const far = wanted.filter((other, index) => {
+    const value = actual[index] ?? NaN;
+    return Number.isFinite(other)
+      ? !(Math.abs(value - other) <= 2e-6 * Math.max(1, Math.abs(other)))
+      : !Object.is(value, other);
+  });
+  expect(far, what).toEqual([]);
+  expect(actual.length, what).toBe(wanted.length);
+}
+
+type Part = (numbers: readonly number[], inputs: Inputs) => readonly number[];
+
+const blockOf = (numbers: readonly number[], size: number, nth = 0) =>
+  numbers.slice(nth * size, (nth + 1) * size);
+
+const firstSequence =
+  (widthOf: (inputs: Inputs) => number): Part =>
+  (numbers, inputs) =>
+    blockOf(numbers, inputs.mmLength * widthOf(inputs));
+
+/** The shown head of the first sequence of [B, n, heads, E]. */
+const shownHead =
+  (kind: "mmHeads" | "mmKvHeads"): Part =>
+  (numbers, inputs) => {
+    const { mmLength, mmHidden, mmHeads, mmHead } = inputs;
+    const width = mmHidden / mmHeads;
+    const head = Math.floor(mmHead / (mmHeads / inputs[kind]));
+    return Array.from({ length: mmLength }, (_, token) =>
+      blockOf(numbers, width, token * inputs[kind] + head),
+    ).flat();
+  };
+
+/** The shown head of the first sequence of [B, heads, n, …]. */
+const shownBlock =
+  (widthOf: (inputs: Inputs) => number): Part =>
+  (numbers, inputs) =>
+    blockOf(numbers, inputs.mmLength * widthOf(inputs), inputs.mmHead);
+
+const square = shownBlock(({ mmLength }) => mmLength);
+const hidden = firstSequence(({ mmHidden }) => mmHidden);
+const keysWide = firstSequence(({ mmHidden, mmHeads, mmKvHeads }) => (mmHidden / mmHeads) * mmKvHeads);
+const newTokens: Part = (numbers, { mmLength, mmPast, mmHidden }) =>
+  numbers.length > 2 * (mmLength - mmPast) * mmHidden
+    ? numbers.slice(mmPast * mmHidden, mmLength * mmHidden)
+    : blockOf(numbers, (mmLength - mmPast) * mmHidden);
+
+/** MiniMind's grids show a part of what the program prints under the same name. */
+const minimindParts: Readonly<Record<string, readonly [name: string, part: Part]>> = {
+  q_proj: ["q_proj", hidden],
+  k_proj: ["k_proj", keysWide],
+  v_proj: ["v_proj", keysWide],
+  xq: ["xq", shownHead("mmHeads")],
+  q_norm: ["q_norm", shownHead("mmHeads")],
+  q_rope: ["q_rope", shownHead("mmHeads")],
+  xk: ["xk", shownHead("mmKvHeads")],
+  xv: ["xv", shownHead("mmKvHeads")],
+  k_norm: ["k_norm", shownHead("mmKvHeads")],
+  k_rope: ["k_rope", shownHead("mmKvHeads")],
+  past_k: ["past_k", shownHead("mmKvHeads")],
+  past_v: ["past_v", shownHead("mmKvHeads")],
+  values: ["xv_repeat", shownHead("mmHeads")],
+  qk: ["qk", square],
+  scores: ["scores", square],
+  masked: ["masked", square],
+  exp: ["exp", square],
+  rowSum: ["rowSum", shownBlock(() => 1)],
+  weights: ["weights", square],
+  head_out: ["head_out", shownBlock(({ mmHidden, mmHeads }) => mmHidden / mmHeads)],
+  merged: ["merged", hidden],
+  output: ["output", hidden],
+  plain: ["output", hidden],
+  cached: ["output", newTokens],
+  once: ["output", newTokens],
+};
+
+const whole: Part = (numbers) => numbers;
+const headPart =
+  (nth: number): Part =>
+  (numbers, { headsCount }) =>
+    blockOf(numbers, numbers.length / headsCount, nth);
+
+/** Where one head stands alone. */
+const headParts = Object.fromEntries(
+  Array.from({ length: 8 }, (_, nth) => [
+    [`head${String(nth)}`, ["heads", headPart(nth)]],
+    [`weights${String(nth)}`, ["weights", headPart(nth)]],
+  ]).flat(),
+) as typeof minimindParts;
+
+/** The tables of counts, under the program's names for them. */
+const listings: Readonly<Record<string, string>> = {
+  time: "operations",
+  matrix: "scoreTable",
+  parameters: "matrices",
+  calculator: "calculator",
+};
 
 /** The matrices of the page that a program has to print, under the program's name for them. */
 const names: Readonly<Record<string, string>> = {
+  scores: "scores",
+  tempered: "scaled",
+  addQuery: "query",
+  addKey: "key",
+  addScores: "scores",
+  addWeights: "weights",
+  dotWeights: "weights",
+  contexts: "output",
+  draws: "draws",
+  deviation: "deviation",
+  scoresScaled: "scaled",
+  scoresRaw: "scores",
+  weightsScaled: "weights",
+  weightsRaw: "weights",
+  largestScaled: "largest",
+  largestRaw: "largest",
+  entropyScaled: "entropy",
+  entropyRaw: "entropy",
+  q: "query",
+  k: "key",
+  v: "value",
+  skew: "skew",
+  query: "query",
+  merged: "merged",
+  mergedSilent: "merged",
+  outputSilent: "output",
+  large: "large",
+  small: "small",
+  difference: "difference",
+  window: "window",
+  seen: "seen",
+  total: "total",
+  soft: "soft",
+  linear: "linear",
   rowMax: "rowMax",
   exp: "exp",
   rowSum: "rowSum",
@@ -71,11 +253,41 @@ const names: Readonly<Record<string, string>> = {
   weightsAfter: "weights",
 };
 
-/** What a reader may have changed: no row of the mask empty, one row empty, other tokens. */
-const edits: Readonly<Record<string, string>> = {
+/** Names that mean something else, or what is given, in these lessons. */
+const otherwise: Readonly<Partial<Record<LessonId, readonly string[]>>> = {
+  lookup: ["q", "k", "v", "query"],
+  formula: ["q", "k", "v"],
+  masks: ["q", "k", "v", "scores"],
+  cache: ["q", "k", "v"],
+};
+
+function partsOf(lesson: LessonId, step: string): typeof minimindParts {
+  if (lesson === "minimind") return minimindParts;
+  const plain = Object.entries(names)
+    .filter(([grid]) => !otherwise[lesson]?.includes(grid))
+    .map(([grid, name]) => [grid, [name, whole]] as const);
+  // Before attention, a head holds queries.
+  const heads = Object.entries(headParts).map(([grid, [name, part]]) =>
+    step === "split" && name === "heads"
+      ? ([grid, ["queryHeads", part]] as const)
+      : ([grid, [name, part]] as const),
+  );
+  const masked = step === "one-token" ? [["scores", ["masked", whole]] as const] : [];
+  const view = step === "view" ? [["wrong", ["wrong", whole]] as const] : [];
+  return Object.fromEntries([...plain, ...(lesson === "heads" ? heads : []), ...masked, ...view]);
+}
+
+/** What a reader may have changed: no row of the mask empty, one row empty, other tokens, sizes and seeds. */
+const edits: Readonly<Partial<Record<LessonId, string>>> = {
+  lookup: "&temperature=0.5",
   formula: "&q=-2.5_1_0_1_1_0_0.5_3e-5",
+  scale: "&width=32&keyCount=4&seed=8",
   cache: "&generated=7&position=4&seed=12",
   masks: "&mask=0000110010101111&scores=3_0.5_-1_1000",
+  heads: "&headsLength=3&headsDim=8&headsCount=4&headsSilent=2&headsTokens=1.2.0.75",
+  minimind:
+    "&mmLength=4&mmHidden=24&mmHeads=6&mmKvHeads=3&mmHead=4&mmPast=2&mmKeep=11011111&mmTokens=1.2.0.75",
+  cost: "&costLength=4096&costDim=768&costHeads=12&costTokens=5&costWindow=2&costSeed=9",
   leak: "&length=5&seed=11&cut=1",
 };
 
@@ -89,45 +301,117 @@ test.afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
+const lessonIds = Object.keys(programs) as LessonId[];
+
 test.describe("a copied program prints the numbers of the page", () => {
-  for (const lesson of ["lookup", "formula", "masks", "cache", "leak"] as const) {
+  for (const lesson of lessonIds) {
     test(lesson, async ({ page, site }) => {
       test.slow();
+      const edited = edits[lesson];
+      const own = places.filter((place) => place.lesson === lesson);
+      const made = own.map((place) =>
+        programFor(place, readLink(addressOf(place, "en", edited)).link.inputs),
+      );
+      const distinct = (language: CodeLanguage) => [
+        ...new Set(
+          made.filter((program) => program !== undefined).map((program) => codeOf(program, language)),
+        ),
+      ];
+      const outputsOf = (language: CodeLanguage, runAll: typeof inNode) => {
+        const outputs = runAll(distinct(language));
+        return new Map(distinct(language).map((text, index) => [text, outputs[index]]));
+      };
+      const printedBy = {
+        JavaScript: outputsOf("JavaScript", inNode),
+        NumPy: numPy === undefined ? undefined : outputsOf("NumPy", (texts) => run(numPy, "Python", texts)),
+      };
       let compared = 0;
-      for (const place of places.filter((other) => other.lesson === lesson)) {
-        const search = addressOf(place, "en", edits[lesson]);
-        const program = programFor(place, readLink(search).link.inputs);
+      for (const [nth, place] of own.entries()) {
+        const search = addressOf(place, "en", edited);
+        const { inputs } = readLink(search).link;
+        const program = made[nth];
         const copyAs = page.getByRole("group", { name: "Copy as" });
         await open(page, site, search);
         await expect(copyAs).toHaveCount(program === undefined ? 0 : 1);
         if (program === undefined) continue;
 
-        writeFileSync(join(folder, "program.mjs"), codeOf(program, "JavaScript"));
-        writeFileSync(join(folder, "program.py"), codeOf(program, "NumPy"));
-        const fromNode = run(process.execPath, join(folder, "program.mjs"));
-        const fromNumPy = numPy === undefined ? undefined : run(numPy, join(folder, "program.py"));
-        for (const [grid, name] of Object.entries(names)) {
-          const shown = await numbersOf(page, grid);
-          if (shown.length === 0) continue;
+        const fromNode = printedBy.JavaScript.get(codeOf(program, "JavaScript"));
+        const fromNumPy = printedBy.NumPy?.get(codeOf(program, "NumPy"));
+        const compare = (shown: readonly number[], name: string, part: Part, what: string) => {
           // A step may run twice: right and wrong, before and after.
-          const same = fromNode.get(name)?.findIndex((numbers) => String(numbers) === String(shown)) ?? -1;
-          expect(same, `${place.step}: ${grid} in JavaScript`).toBeGreaterThanOrEqual(0);
-          if (fromNumPy) expectClose(fromNumPy.get(name)?.[same] ?? [], shown);
+          const found = fromNode?.get(name)?.map((numbers) => String(part(numbers, inputs))) ?? [];
+          const same = found.indexOf(String(shown));
+          expect(same, `${place.step}: ${what} in JavaScript`).toBeGreaterThanOrEqual(0);
+          if (fromNumPy) expectNear(part(fromNumPy.get(name)?.[same] ?? [], inputs), shown, what);
           compared += 1;
+        };
+        for (const [grid, [name, part]] of Object.entries(partsOf(lesson, place.step))) {
+          const shown = await numbersOf(page, grid);
+          if (shown.length > 0 && fromNode?.has(name)) compare(shown, name, part, grid);
+        }
+        const counted = listings[place.step];
+        if (lesson === "cost" && counted !== undefined) {
+          const texts = await page
+            .locator(`[data-listing="${place.step}"] [data-value]`)
+            .evaluateAll((cells) => cells.map((one) => Number(one.getAttribute("data-value"))));
+          compare(texts, counted, whole, counted);
         }
       }
       expect(compared).toBeGreaterThan(1);
     });
   }
+});
 
-  test("and PyTorch’s differs from NumPy’s in the library’s words alone", () => {
-    for (const place of places) {
-      const program = programFor(place, readLink(addressOf(place)).link.inputs);
-      if (program === undefined) continue;
-      const [numpy, torch] = [codeOf(program, "NumPy"), codeOf(program, "PyTorch")];
+test.describe("in every language a program", () => {
+  /** Each program once. */
+  const all = new Map(
+    places.flatMap((place) => {
+      const program = programFor(place, readLink(addressOf(place, "en", edits[place.lesson])).link.inputs);
+      return program ? [[codeOf(program, "NumPy"), program] as const] : [];
+    }),
+  );
+
+  test("of PyTorch differs from NumPy’s in the library’s words alone", () => {
+    for (const [numpy, program] of all) {
+      const torch = codeOf(program, "PyTorch");
       expect(torch).not.toMatch(/\bnp\b|axis|keepdims/);
       expect(torch.split("\n").length).toBe(numpy.split("\n").length);
     }
+  });
+
+  test("is Python where it says so", () => {
+    const python = numPy ?? which("python3");
+    test.skip(python === undefined, "no Python");
+    const texts = [...all.values()].flatMap((program) => [
+      codeOf(program, "NumPy"),
+      codeOf(program, "PyTorch"),
+    ]);
+    const files = texts.map((text, index) => {
+      const file = join(folder, `syntax${String(index)}.py`);
+      writeFileSync(file, text);
+      return file;
+    });
+    const { status, stderr } = spawnSync(python ?? "", ["-m", "py_compile", ...files], { encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
+  test("prints the same passes, PyTorch’s too", () => {
+    test.slow();
+    test.skip(pyTorch === undefined, "no Python with PyTorch here: its programs are checked for syntax only");
+    const texts = (language: CodeLanguage) => [...all.values()].map((program) => codeOf(program, language));
+    const fromNode = inNode(texts("JavaScript"));
+    const fromTorch = run(pyTorch ?? "", "Python", texts("PyTorch"));
+    const fromNumPy = numPy && run(numPy, "Python", texts("NumPy"));
+    fromNode.forEach((passes, nth) => {
+      expect([...(fromTorch[nth]?.keys() ?? [])].sort()).toEqual([...passes.keys()].sort());
+      for (const [name, runs] of passes) {
+        runs.forEach((numbers, turn) => {
+          expectNear(fromTorch[nth]?.get(name)?.[turn] ?? [], numbers, name);
+          if (fromNumPy) expectNear(fromNumPy[nth]?.get(name)?.[turn] ?? [], numbers, name);
+        });
+      }
+    });
   });
 });
 

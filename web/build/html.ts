@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Plugin, Rolldown } from "vite";
 import { relaxedSimd } from "wasm-feature-detect";
+import { early } from "./early.ts";
 
 const text = (source: string | Uint8Array) =>
   typeof source === "string" ? source : new TextDecoder().decode(source);
@@ -41,7 +42,23 @@ function preloads(bundle: Rolldown.OutputBundle): string {
   const links = awaited.flatMap(([wanted, link]) =>
     names.filter((name) => wanted.test(name)).map((name) => `<link ${link} crossorigin href="./${name}">`),
   );
-  return [...links, preloadBinary(names)].join("\n    ");
+  return [...links, preloadBinary(names), preloadFirst(bundle)].join("\n    ");
+}
+
+/** What the first lesson is made of. */
+const first = [/\/content\/lookup\.ts$/, /virtual:math\/lookup$/, /\/lessons\/lookup\.ts$/];
+
+/** Asked for at once where the address names no other lesson. */
+function preloadFirst(bundle: Rolldown.OutputBundle): string {
+  const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+  const names = first.map((wanted) => {
+    const chunk = chunks.find(({ moduleIds }) => moduleIds.some((id) => wanted.test(id)));
+    if (chunk === undefined) throw new Error(`no chunk with ${String(wanted)}`);
+    return `./${chunk.fileName}`;
+  });
+  const link = `{ rel: "modulepreload", href }`;
+  const append = `document.head.append(Object.assign(document.createElement("link"), ${link}))`;
+  return `<script>if (document.documentElement.dataset.early) for (const href of ${JSON.stringify(names)}) ${append};</script>`;
 }
 
 /** Of the two binaries the one that the package will choose, by the same test. */
@@ -63,7 +80,7 @@ export function html({ single }: { single: boolean }): Plugin {
       handler(_, bundle) {
         const page = bundle["index.html"];
         if (page?.type !== "asset") throw new Error("no index.html was built");
-        let built = text(page.source);
+        let built = text(page.source).replace("<!-- early -->", () => early());
         if (single) {
           for (const [name, file] of Object.entries(bundle)) {
             if (file === page) continue;

@@ -28,12 +28,10 @@ const faces: readonly (readonly [classes: RegExp, face: string])[] = [
 
 const main = "KaTeX_Main-Regular";
 
-const small = "abcdefghijklmnopqrstuvwxyz";
-
-/** What components set: letters, and the signs and words of arithmetic. */
+/** What components set: the letters that head rows and columns, and the signs and words of arithmetic (max, exp, tanh, AND). */
 const outsideFormulae = [
-  ["KaTeX_Math-Italic", `${small}GHUWΣσ`],
-  [main, `${small} ()=,+−×÷·≈→√…`],
+  ["KaTeX_Math-Italic", "bhkmoqsvwxGHUWΣσ"],
+  [main, "aehmnptxADN ()=,:+−×÷·≈→√…"],
 ] as const;
 
 /** What is set in each face: the others are not shipped, and no other character of these. */
@@ -103,29 +101,36 @@ export function math({ page, ...others }: Readonly<Record<string, Tex>> & { page
   const rendered = (group: Tex) =>
     Object.fromEntries(Object.entries(group).map(([key, tex]) => [key, extractStyles(render(tex), classes)]));
   const first = rendered(page);
+  const pageClasses = new Set(classes.values());
   const groups = Object.entries(others).map(([group, tex]) => {
     const own = Object.entries(rendered(tex)).filter(([key]) => !(key in first));
     return [`virtual:math/${group}`, Object.fromEntries(own)] as const;
   });
+  /** The rules of the classes that these formulae wear. */
+  const rulesOf = (formulae: Tex, isWanted: (name: string) => boolean) => {
+    const html = Object.values(formulae).join("");
+    return [...classes]
+      .filter(([, name]) => isWanted(name) && new RegExp(`[" ]${name}[" ]`).test(html))
+      .map(([style, name]) => {
+        // !important stands in for the rank of a style attribute.
+        const declarations = style.split(";").filter(Boolean);
+        return `.katex .${name}{${declarations.map((line) => `${line}!important`).join(";")}}`;
+      })
+      .join("\n");
+  };
   const modules = new Map([
     [
       "virtual:math",
       `import "katex/dist/katex.css"; import "virtual:math.css"; export default ${JSON.stringify(first)};`,
     ],
-    ...groups.map(
-      ([id, own]) =>
-        [id, `import math from "virtual:math"; Object.assign(math, ${JSON.stringify(own)});`] as const,
-    ),
-    // !important stands in for the rank of a style attribute.
-    [
-      "virtual:math.css",
-      [...classes]
-        .map(([style, name]) => {
-          const declarations = style.split(";").filter(Boolean);
-          return `.katex .${name}{${declarations.map((line) => `${line}!important`).join(";")}}`;
-        })
-        .join("\n"),
-    ],
+    ...groups.flatMap(([id, own]) => [
+      [
+        id,
+        `import math from "virtual:math"; import "${id}.css"; Object.assign(math, ${JSON.stringify(own)});`,
+      ] as const,
+      [`${id}.css`, rulesOf(own, (name) => !pageClasses.has(name))] as const,
+    ]),
+    ["virtual:math.css", rulesOf(first, () => true)],
   ]);
   const html = [first, ...groups.map(([, own]) => own)].flatMap((table) => Object.values(table)).join("");
   const characters = charactersOf(html);

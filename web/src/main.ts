@@ -1,11 +1,18 @@
 import "./styles/index.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
+import { lessons } from "./lessons/index.ts";
+import { store } from "./state/store.svelte.ts";
 
-const target = document.getElementById("app");
-if (target === null) throw new Error("no #app in index.html");
-target.replaceChildren();
-mount(App, { target });
+/** What stands there already stays until the lesson can take its place. */
+function start(): void {
+  const target = document.getElementById("app");
+  if (target === null) throw new Error("no #app in index.html");
+  target.replaceChildren();
+  mount(App, { target });
+}
+// No await: the lesson's modules need this one finished.
+void lessons[store.place.lesson].text().then(start, start);
 if (import.meta.env.MODE !== "single") keepForOffline();
 
 /** The page installs itself for when there is no network; in a frame it has no need to. */

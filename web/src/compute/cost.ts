@@ -36,7 +36,21 @@ const withOwn = (sizes: readonly number[], own: number) => [
   [own, true] as const,
 ];
 
-function timeListing({ costLength, costDim }: Inputs): Listing {
+/** The sizes that a step counts for. */
+export function costSizes(step: string, { costLength, costDim }: Inputs) {
+  switch (step) {
+    case "time":
+      return withOwn([512, 1024, 2048, 8192], costLength);
+    case "matrix":
+      return withOwn([2048, 8192], costLength);
+    case "parameters":
+      return withOwn([512, 1024, 2048], costDim);
+    default:
+      return [];
+  }
+}
+
+function timeListing(inputs: Inputs): Listing {
   return {
     id: "time",
     columns: [
@@ -47,8 +61,8 @@ function timeListing({ costLength, costDim }: Inputs): Listing {
       costTerms.total,
       costTerms.share,
     ],
-    rows: withOwn([512, 1024, 2048, 8192], costLength).map(([length, own]) => {
-      const found = cost.operations({ length, modelDim: costDim });
+    rows: costSizes("time", inputs).map(([length, own]) => {
+      const found = cost.operations({ length, modelDim: inputs.costDim });
       return [
         sizeEntry(length, own),
         ...[found.qkvProjection, found.outputProjection, found.attention, found.total].map(count),
@@ -58,12 +72,13 @@ function timeListing({ costLength, costDim }: Inputs): Listing {
   };
 }
 
-function matrixListing({ costLength, costHeads }: Inputs): Listing {
+function matrixListing(inputs: Inputs): Listing {
+  const { costHeads } = inputs;
   return {
     id: "matrix",
     columns: [costTerms.length, costTerms.elements, costTerms.fp16One, costTerms.fp16All, costTerms.fp32All],
     columnValues: { H: costHeads },
-    rows: withOwn([2048, 8192], costLength).map(([length, own]) => {
+    rows: costSizes("matrix", inputs).map(([length, own]) => {
       const memory = (numHeads: number, bytesPerElement: number) =>
         cost.scoresMemory({ length, numHeads, batch: 1, bytesPerElement });
       return [
@@ -77,11 +92,11 @@ function matrixListing({ costLength, costHeads }: Inputs): Listing {
   };
 }
 
-function parametersListing({ costDim }: Inputs): Listing {
+function parametersListing(inputs: Inputs): Listing {
   return {
     id: "parameters",
     columns: [costTerms.width, costTerms.perMatrix, costTerms.parameters],
-    rows: withOwn([512, 1024, 2048], costDim).map(([modelDim, own]) => {
+    rows: costSizes("parameters", inputs).map(([modelDim, own]) => {
       const { query, total } = cost.parameters({ modelDim, numHeads: 1 });
       return [sizeEntry(modelDim, own), count(query), count(total)];
     }),
@@ -302,15 +317,21 @@ function windowFigure({ costTokens, costWindow }: Inputs): Figure {
 
 const linearDim = 4;
 
-function linearFigure({ costTokens, costSeed }: Inputs): Figure {
+/** q, k and v. */
+export function linearInputs({ costTokens, costSeed }: Inputs) {
   const drawn = randomNormal([3, costTokens, linearDim], costSeed);
   const part = (nth: number) => ({
     data: drawn.data.subarray(nth * costTokens * linearDim, (nth + 1) * costTokens * linearDim),
     shape: [costTokens, linearDim],
   });
-  const inputs = [part(0), part(1), part(2)] as const;
-  const soft = scaledDotProductAttention(...inputs, { causal: true }).output.data;
-  const linear = linearAttention(...inputs, { causal: true }).output.data;
+  return [part(0), part(1), part(2)] as const;
+}
+
+function linearFigure(inputs: Inputs): Figure {
+  const { costTokens } = inputs;
+  const given = linearInputs(inputs);
+  const soft = scaledDotProductAttention(...given, { causal: true }).output.data;
+  const linear = linearAttention(...given, { causal: true }).output.data;
   const apart = difference(soft, linear);
   const shown = (id: string, label: Text, data: Float32Array): Grid => ({
     id,

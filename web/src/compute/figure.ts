@@ -89,6 +89,9 @@ export const symbols = (name: string, count: number, role: Role = "plain"): Symb
 /** Headers that are plain numerals: components of a vector, positions of tokens. */
 export const numerals = (count: number): Symbol[] => indices(count).map((index) => ({ name: String(index) }));
 
+/** Too many cells to lay out and draw in passing. */
+export const isLarge = ({ rows, cols }: Grid): boolean => rows.length * cols.length > 100;
+
 export const firstCell = (grid: string): Cell => ({ grid, row: 0, col: 0 });
 
 export const at = (data: ArrayLike<number>, cols: number, row: number, col: number): number =>

@@ -13,6 +13,7 @@ import type { Text } from "../content/text.ts";
 import { ui } from "../content/ui.ts";
 import { withEdit } from "../state/fields/leak.ts";
 import { headCounts, headsDims, headsRanges, shapeDims } from "../state/fields/heads.ts";
+import type { HeadShapes } from "../jobs/head-shapes.ts";
 import type { Inputs } from "../state/inputs.ts";
 import type { Control } from "./controls.ts";
 import { equals, given, minus, number, productSum, symbol, text, words } from "./explain.ts";
@@ -53,6 +54,9 @@ function tokensOf({ headsLength, headsDim, headsSeed, headsTokens }: Inputs): nu
   const drawn = [...randomNormal([headsLength, headsDim], headsSeed).data];
   return headsTokens.reduce((data, { row, col, value }) => data.with(row * headsDim + col, value), drawn);
 }
+
+/** X and the matrices, as a program starts from them. */
+export const headsInputs = (inputs: Inputs) => ({ x: tokensOf(inputs), matrices: matricesOf(inputs) });
 
 const widthOf = (inputs: Inputs) => inputs.headsDim / inputs.headsCount;
 
@@ -580,23 +584,7 @@ export function headsFigure(step: string, inputs: Inputs, change: Change): Figur
 }
 
 /** The passes of the mnemonic, the lines that name them, and the shapes of a real run. */
-function shapesListing({ shapeBatch, shapeLength, shapeDim, shapeHeads }: Inputs): Listing {
-  const zeros = (...shape: number[]) => ({
-    data: new Float32Array(shape.reduce((size, axis) => size * axis, 1)),
-    shape,
-  });
-  const x = zeros(shapeBatch, shapeLength, shapeDim);
-  const trace = withLayer(
-    new MultiHeadAttention({ embedDim: shapeDim, numHeads: shapeHeads, bias: false }),
-    (made) => {
-      made.loadStateDict({
-        in_proj_weight: zeros(3 * shapeDim, shapeDim),
-        "out_proj.weight": zeros(shapeDim, shapeDim),
-      });
-      return made.trace(x, x, x);
-    },
-  );
-  const shapeOf = (id: MultiHeadStep) => trace.steps.find((step) => step.id === id)?.shape ?? [];
+export function shapesListing(shapes: HeadShapes): Listing {
   const line = (what: Text, how: Text, names: Text, shape: readonly number[]) => [
     textEntry(what),
     textEntry(names),
@@ -607,14 +595,14 @@ function shapesListing({ shapeBatch, shapeLength, shapeDim, shapeHeads }: Inputs
     id: "shapes",
     columns: [headsTerms.what, headsTerms.inLetters, headsTerms.inNumbers, headsTerms.how],
     rows: [
-      line(labels.tokens, headsTerms.given, headsTerms.wide, x.shape),
-      line(headsTerms.qkv, headsTerms.projected, headsTerms.wide, shapeOf("query")),
-      line(headsTerms.qkvCut, headsTerms.cutUp, headsTerms.cut, shapeOf("queryHeads")),
-      line(labels.scores, headsTerms.scored, headsTerms.square, shapeOf("scores")),
-      line(headsTerms.softmax, headsTerms.shared, headsTerms.square, shapeOf("weights")),
-      line(headsTerms.timesV, headsTerms.blended, headsTerms.cut, shapeOf("heads")),
-      line(labels.merged, headsTerms.mergedHow, headsTerms.wide, shapeOf("merged")),
-      line(headsTerms.timesWo, headsTerms.mixed, headsTerms.wide, shapeOf("output")),
+      line(labels.tokens, headsTerms.given, headsTerms.wide, shapes.x),
+      line(headsTerms.qkv, headsTerms.projected, headsTerms.wide, shapes.query),
+      line(headsTerms.qkvCut, headsTerms.cutUp, headsTerms.cut, shapes.queryHeads),
+      line(labels.scores, headsTerms.scored, headsTerms.square, shapes.scores),
+      line(headsTerms.softmax, headsTerms.shared, headsTerms.square, shapes.weights),
+      line(headsTerms.timesV, headsTerms.blended, headsTerms.cut, shapes.heads),
+      line(labels.merged, headsTerms.mergedHow, headsTerms.wide, shapes.merged),
+      line(headsTerms.timesWo, headsTerms.mixed, headsTerms.wide, shapes.output),
     ],
   };
 }
@@ -658,14 +646,7 @@ function parametersListing({ shapeDim, shapeHeads }: Inputs): Listing {
 }
 
 export function headsListing(step: string, inputs: Inputs): Listing | undefined {
-  switch (step) {
-    case "shapes":
-      return shapesListing(inputs);
-    case "parameters":
-      return parametersListing(inputs);
-    default:
-      return undefined;
-  }
+  return step === "parameters" ? parametersListing(inputs) : undefined;
 }
 
 function shapeControls({ shapeDim }: Inputs): readonly Control[] {

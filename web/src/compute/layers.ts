@@ -3,26 +3,25 @@ import { passes } from "./figure.ts";
 
 // Pieces of a layer, each of them computed by the core.
 
-/** [size, size] */
-function identity(size: number): Tensor {
-  const data = Float32Array.from({ length: size * size }, (_, index) => (index % (size + 1) === 0 ? 1 : 0));
-  return { data, shape: [size, size] };
-}
-
 /** x wᵀ for x [n, in] and w [out, in]: a projection is the scores of x against the rows of w. */
 export function projected(x: Tensor, weight: Tensor): Tensor {
   const shape = [x.shape[0] ?? 0, weight.shape[0] ?? 0];
   return { data: passes(scaledDotProductAttention.trace(x, weight, weight)).scores, shape };
 }
 
+/** Numbers times one number: their scores against 1, scaled. */
+export function times(numbers: Float32Array, scale: number): Float32Array {
+  const column = { data: numbers, shape: [numbers.length, 1] };
+  return passes(scaledDotProductAttention.trace(column, [[1]], [[1]], { scale })).scaled;
+}
+
 /**
  * A drawn matrix [out, width] over √width, as layers are initialised: what it makes of a vector is
- * about as large as the vector. Scores against the identity, scaled, are just that.
+ * about as large as the vector.
  */
 export function drawnMatrix(out: number, width: number, seed: number): Tensor {
-  const drawn = randomNormal([out, width], seed);
-  const one = identity(width);
-  return { data: passes(scaledDotProductAttention.trace(drawn, one, one)).scaled, shape: [out, width] };
+  const { data, shape } = randomNormal([out, width], seed);
+  return { data: times(data, 1 / Math.sqrt(width)), shape };
 }
 
 /** a − b, as the core subtracts. */

@@ -22,7 +22,7 @@ import {
 } from "./figure.ts";
 import type { Change } from "./typed.ts";
 import { block, difference, projected } from "./layers.ts";
-import { headOf, inputOf, keepOf, type Walk, walk, walkCached, withAttention, sizesOf } from "./minimind.ts";
+import { headOf, inputOf, type Walk, walk, walkCached, withAttention, sizesOf } from "./minimind.ts";
 import {
   expGrid,
   keys,
@@ -600,7 +600,7 @@ function repeatFigure(inputs: Inputs): Figure {
 /** The square tables of the shown head under the reader's padding mask. */
 function squares(inputs: Inputs) {
   const { mmLength, mmHead } = inputs;
-  const run = walk(inputs, { keyMask: keepOf(inputs) });
+  const run = walk(inputs, true);
   const square = (id: "qk" | "scores" | "masked" | "exp" | "weights") =>
     block(run.pass[id], mmLength * mmLength, mmHead);
   const row = (id: "rowMax" | "rowSum") => block(run.pass[id], mmLength, mmHead);
@@ -761,7 +761,7 @@ function valuesFigure(inputs: Inputs): Figure {
 
 function homeFigure(inputs: Inputs): Figure {
   const { mmLength, mmHeads, mmHidden } = inputs;
-  const { pass, parameters, headDim } = walk(inputs, { keyMask: keepOf(inputs) });
+  const { pass, parameters, headDim } = walk(inputs, true);
   const width = mmHeads * headDim;
   const merged = block(pass.merged, mmLength * width, 0);
   const output = block(pass.output, mmLength * mmHidden, 0);

@@ -5,12 +5,11 @@ import {
   KVCache,
   randomNormal,
   rowSums,
-  scaledDotProductAttention,
   type Tensor,
 } from "softlookup";
 import type { Inputs } from "../state/inputs.ts";
 import { indices, passes } from "./figure.ts";
-import { drawnMatrix, withLayer } from "./layers.ts";
+import { drawnMatrix, times, withLayer } from "./layers.ts";
 import { remembered } from "./remembered.ts";
 
 /** Sizes and seed of one layer and of what it is given. */
@@ -48,8 +47,7 @@ export function inputOf(inputs: Inputs): Tensor {
 
 /** [width]: weights of a norm, 1 and a tenth of a drawn number. */
 function drawnNorm(width: number, seed: number): Tensor {
-  const drawn = { data: randomNormal([width], seed).data, shape: [width, 1] };
-  const tenth = passes(scaledDotProductAttention.trace(drawn, [[1]], [[1]], { scale: 0.1 })).scaled;
+  const tenth = times(randomNormal([width], seed).data, 0.1);
   return rowSums({ data: [...tenth].flatMap((value) => [1, value]), shape: [width, 2] });
 }
 
@@ -102,8 +100,19 @@ export function keepOf({ mmBatch, mmLength, mmKeep }: Inputs) {
   return { data: Uint8Array.from([...first, ...others]), shape: [mmBatch, mmLength] };
 }
 
-/** One run through the layer, every line of it. */
-export function walk(inputs: Inputs, options: GroupedQueryOptions = {}): Walk {
+/** Runs of these very inputs: the parts of a step, and the steps after it, ask for the same again. */
+const walks = new WeakMap<Inputs, Map<boolean, Walk>>();
+
+/** One run through the layer, every line of it, under the reader's padding or under none. */
+export function walk(inputs: Inputs, padded = false): Walk {
+  const known = walks.get(inputs) ?? new Map<boolean, Walk>();
+  walks.set(inputs, known);
+  const found = known.get(padded) ?? walkAnew(inputs, padded ? { keyMask: keepOf(inputs) } : {});
+  known.set(padded, found);
+  return found;
+}
+
+function walkAnew(inputs: Inputs, options: GroupedQueryOptions): Walk {
   const x = inputOf(inputs);
   return withAttention(sizesOf(inputs), (layer, parameters) => {
     const trace = layer.trace(x, options);

@@ -34,13 +34,13 @@ import type { Plot } from "./plot.ts";
 import { type Change, typedGrid } from "./typed.ts";
 
 /** Draws at each width, and pairs that are sampled for the variance. */
-const draws = 8;
+export const draws = 8;
 export const samples = 4096;
 
 /** No more products than this are written out. */
 const longest = 8;
 
-const seedOf = ({ seed }: Inputs, offset: number) => seed * 2 + offset;
+export const seedOf = ({ seed }: Inputs, offset: number) => seed * 2 + offset;
 
 /** q and k of `count` pairs [count, 1, dim], and their dot products. */
 function pairs(dim: number, inputs: Inputs) {
@@ -173,11 +173,11 @@ function saturationFigure(inputs: Inputs): Figure {
   return { layout: "stack", grids: [...side("Scaled"), ...side("Raw", 1)], start: firstCell("weightsRaw") };
 }
 
-const tokens = 3;
-const dim = 2;
+export const tokens = 3;
+export const dim = 2;
 
 /** The matrices that are in force: shared ones take the place of the others. */
-function projections({ wq, wk, wv, tie }: Inputs): Record<"wq" | "wk" | "wv", readonly number[]> {
+export function projections({ wq, wk, wv, tie }: Inputs): Record<"wq" | "wk" | "wv", readonly number[]> {
   const shared: Record<Tie, Record<"wq" | "wk" | "wv", readonly number[]>> = {
     own: { wq, wk, wv },
     qk: { wq, wk: wq, wv },

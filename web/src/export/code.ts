@@ -1,165 +1,138 @@
 import type { Input, Program, Run } from "../compute/programs/program.ts";
+import {
+  additiveWriter,
+  attentionWriter,
+  hardWriter,
+  linearWriter,
+  softmaxWriter,
+} from "./programs/attention.ts";
+import {
+  calculatorWriter,
+  drawsWriter,
+  matricesWriter,
+  operationsWriter,
+  scoreTableWriter,
+  windowWriter,
+} from "./programs/cost.ts";
+import { type Dialect, dialects, pythonRandom, type Writer } from "./programs/dialect.ts";
+import { headsWriter } from "./programs/heads.ts";
+import { minimindWriter } from "./programs/minimind.ts";
 
 // A program of a step as text. All languages print the same passes under the same names.
 
 export const codeLanguages = ["NumPy", "PyTorch", "JavaScript"] as const;
 export type CodeLanguage = (typeof codeLanguages)[number];
 
-/** Rows of a matrix as nested brackets, a row a line. */
-function brackets(input: Input, indent: string, write: (index: number) => string): string {
-  const [rows, cols] = input.shape;
-  const lines = Array.from({ length: rows }, (_, row) => {
-    const cells = Array.from({ length: cols }, (__, col) => write(row * cols + col));
-    return `${indent}[${cells.join(", ")}],`;
-  });
+const writers: { readonly [Kind in Run["kind"]]: Writer<Extract<Run, { kind: Kind }>> } = {
+  attention: attentionWriter,
+  softmax: softmaxWriter,
+  hard: hardWriter,
+  additive: additiveWriter,
+  linear: linearWriter,
+  draws: drawsWriter,
+  heads: headsWriter,
+  minimind: minimindWriter,
+  operations: operationsWriter,
+  scoreTable: scoreTableWriter,
+  matrices: matricesWriter,
+  calculator: calculatorWriter,
+  window: windowWriter,
+};
+
+const writerOf = (run: Run) => writers[run.kind] as unknown as Writer<Run>;
+
+/** A row in brackets, or the rows of a matrix, a row a line. */
+function brackets(shape: readonly number[], indent: string, write: (index: number) => string): string {
+  const [rows = 0, cols] = shape;
+  const row = (start: number, count: number) =>
+    `[${Array.from({ length: count }, (_, col) => write(start + col)).join(", ")}]`;
+  if (cols === undefined) return row(0, rows);
+  const lines = Array.from({ length: rows }, (_, index) => `${indent}${row(index * cols, cols)},`);
   return `[\n${lines.join("\n")}\n]`;
 }
 
-const nested = (input: Input, indent: string, yes: string, no: string) =>
-  brackets(input, indent, (index) =>
-    "bits" in input ? (input.bits[index] === true ? yes : no) : String(input.numbers[index]),
+type Given = Extract<Input, { shape: readonly number[] } & ({ numbers: unknown } | { bits: unknown })>;
+
+/** As short as it can be and still the same float32. */
+function short(number: number): string {
+  const wanted = Math.fround(number);
+  for (let digits = 1; digits < 9; digits += 1) {
+    const text = String(Number(number.toPrecision(digits)));
+    if (Math.fround(Number(text)) === wanted) return text;
+  }
+  return String(Number(number.toPrecision(9)));
+}
+
+const nested = (input: Given, indent: string, yes: string, no: string) =>
+  brackets(input.shape, indent, (index) =>
+    "bits" in input ? (input.bits[index] === true ? yes : no) : short(input.numbers[index] ?? NaN),
   );
 
-/** Where the two Python libraries differ. */
-interface Dialect {
-  module: string;
-  array: (rows: string, bits: boolean) => string;
-  along: string;
-  max: string;
-  hide: string;
-}
-
-const dialects: Readonly<Record<"NumPy" | "PyTorch", Dialect>> = {
-  NumPy: {
-    module: "import numpy as np",
-    array: (rows, bits) => `np.array(${rows}, dtype=${bits ? "bool" : "np.float32"})`,
-    along: "axis=-1, keepdims=True",
-    max: "max",
-    hide: "np.where(mask, scores, np.float32(-np.inf))",
-  },
-  PyTorch: {
-    module: "import torch",
-    array: (rows, bits) => `torch.tensor(${rows}, dtype=${bits ? "torch.bool" : "torch.float32"})`,
-    along: "dim=-1, keepdim=True",
-    max: "amax",
-    hide: 'scores.masked_fill(~mask, float("-inf"))',
-  },
-};
-
-function pythonHelpers(runs: readonly Run[], { along, max, hide }: Dialect): string {
-  const masked = runs.some(({ mask }) => mask !== undefined);
-  const late = runs.some(({ order }) => order === "after");
-  const exp = max === "max" ? "np.exp" : "torch.exp";
-  const parts = [
-    `def show(name, rows):
-    print(name)
-    for row in rows.tolist():
-        print(*(f"{number:.9g}" for number in row))`,
-    `def softmax(scores):
-    row_max = scores.${max}(${along})
-    show("rowMax", row_max)
-    row_max[row_max == -float("inf")] = 0  # a row with no key left
-    exp = ${exp}(scores - row_max)
-    show("exp", exp)
-    row_sum = exp.sum(${along})
-    show("rowSum", row_sum)
-    row_sum[row_sum == 0] = 1
-    return exp / row_sum`,
-    ...(masked
-      ? [
-          `def mask_then_softmax(scores, mask):
-    masked = ${hide}
-    show("masked", masked)
-    weights = softmax(masked)
-    show("weights", weights)
-    return weights`,
-        ]
-      : []),
-    ...(late
-      ? [
-          `def softmax_then_mask(scores, mask):  # the wrong order
-    weights = softmax(scores)
-    show("softmax", weights)
-    weights = weights * mask
-    show("weights", weights)
-    return weights`,
-        ]
-      : []),
-  ];
-  return parts.join("\n\n\n");
-}
-
-function pythonRun(run: Run): string {
-  const weigh = (scores: string) => {
-    if (run.mask === undefined) return `weights = softmax(${scores})\nshow("weights", weights)`;
-    const order = run.order === "after" ? "softmax_then_mask" : "mask_then_softmax";
-    return `weights = ${order}(${scores}, ${run.mask})`;
-  };
-  if (run.kind === "softmax") return weigh(run.scores);
-  return `scores = ${run.q} @ ${run.k}.T
-show("scores", scores)
-scaled = scores / ${run.q}.shape[-1] ** 0.5
-show("scaled", scaled)
-${weigh("scaled")}${run.output ? `\noutput = weights @ ${run.v}\nshow("output", output)` : ""}`;
+function pythonInput(input: Input, dialect: Dialect): string {
+  if ("value" in input) return `${input.name} = ${String(input.value)}`;
+  if ("seed" in input) return `${input.name} = random_normal(${[input.seed, ...input.shape].join(", ")})`;
+  return `${input.name} = ${dialect.array(nested(input, "    ", "True", "False"), "bits" in input)}`;
 }
 
 function python({ inputs, runs }: Program, dialect: Dialect): string {
-  const given = inputs.map(
-    (input) => `${input.name} = ${dialect.array(nested(input, "    ", "True", "False"), "bits" in input)}`,
-  );
-  return [
-    dialect.module,
-    "",
-    "",
-    pythonHelpers(runs, dialect),
-    "",
-    "",
-    ...given,
-    "",
-    runs.map(pythonRun).join("\n\n"),
-    "",
-  ].join("\n");
+  const drawn = inputs.some((input) => "seed" in input) ? [pythonRandom(dialect)] : [];
+  const helpers = new Set([...drawn, ...runs.flatMap((run) => writerOf(run).helpers(run, dialect))]);
+  const given = inputs.map((input) => `${pythonInput(input, dialect)}\n`);
+  const text = runs.map((run) => writerOf(run).python(run, dialect)).join("\n\n");
+  const body = [[...helpers].join("\n\n\n"), [...given, `\n${text}\n`].join("")].join("\n\n\n");
+  const standard = ["math", "random"]
+    .filter((name) => body.includes(`${name}.`))
+    .map((name) => `import ${name}`);
+  const imports = [standard.join("\n"), body.includes(`${dialect.lib}.`) ? dialect.module : ""];
+  return `${imports.filter(Boolean).join("\n\n")}\n\n\n${body}`.trimStart();
 }
 
-function javaScriptRun(run: Run): string {
-  const options = run.mask === undefined ? "" : `, { ${run.mask} }`;
-  if (run.kind === "softmax") {
-    const call = run.order === "after" ? "faultyAttention.softmaxThenMask" : "softmax.trace";
-    return `show(${call}(${run.scores}${options}).steps);`;
-  }
-  const given = [run.q, run.k, run.v].join(", ");
-  const trace = `scaledDotProductAttention.trace(${given}${run.order === "after" ? "" : options}).steps`;
-  if (run.mask === undefined) return `show(${trace}.filter(({ id }) => id !== "masked"));`;
-  if (run.order !== "after") return `show(${trace});`;
-  const output = `show([{ id: "output", tensor: faultyAttention("mask-after-softmax", ${given}) }]);`;
-  return `{
-  const [scores, scaled] = ${trace};
-  show([scores, scaled, ...faultyAttention.softmaxThenMask(scaled.tensor${options}).steps]); // the wrong order
-${run.output ? `  ${output}\n` : ""}}`;
-}
+/** What programs use of the package. */
+const imported = [
+  "GroupedQueryAttention",
+  "KVCache",
+  "MultiHeadAttention",
+  "additiveAttention",
+  "cost",
+  "dotProductMoments",
+  "faultyAttention",
+  "linearAttention",
+  "masks",
+  "randomNormal",
+  "rowEntropies",
+  "rowSums",
+  "scaledDotProductAttention",
+  "softmax",
+];
 
-function javaScript({ inputs, runs }: Program): string {
-  const calls = runs.map(javaScriptRun).join("\n");
-  const names = ["faultyAttention", "scaledDotProductAttention", "softmax.trace"].filter((name) =>
-    calls.includes(name),
-  );
-  const given = inputs.map((input) => `const ${input.name} = ${nested(input, "  ", "true", "false")};`);
-  return [
-    `import { ${names.map((name) => name.replace(".trace", "")).join(", ")} } from "softlookup";`,
-    "",
-    `function show(steps) {
+const javaScriptShow = `function show(steps) {
   for (const { id, tensor } of steps) {
     console.log(id);
     const width = /^row/.test(id) ? 1 : tensor.shape.at(-1);
     for (let i = 0; i < tensor.data.length; i += width) console.log(...tensor.data.slice(i, i + width));
   }
-}`,
-    "",
-    ...given,
-    "",
-    calls,
-    "",
-  ].join("\n");
+}
+
+`;
+
+function javaScriptInput(input: Input): string {
+  if ("value" in input) return `const ${input.name} = ${String(input.value)};`;
+  if ("seed" in input) {
+    return `const ${input.name} = randomNormal([${input.shape.join(", ")}], ${String(input.seed)});`;
+  }
+  return `const ${input.name} = ${nested(input, "  ", "true", "false")};`;
+}
+
+function javaScript({ inputs, runs }: Program): string {
+  const given = inputs.map(javaScriptInput).join("\n");
+  const text = runs.map((run) => writerOf(run).javaScript(run)).join("\n");
+  const names = imported.filter((name) =>
+    new RegExp(`(?<!\\w\\.|")\\b${name}[.(]`).test(`${given}\n${text}`),
+  );
+  return `import { ${names.join(", ")} } from "softlookup";
+
+${text.includes("show(") ? javaScriptShow : ""}${given}${given && "\n\n"}${text}
+`;
 }
 
 export function codeOf(program: Program, language: CodeLanguage): string {

@@ -6,8 +6,8 @@ type Message<Finding> = { ready: true } | { found: Finding } | { done: true } | 
 /** A job in a worker of its own, and what it has found so far. */
 export class Run<Name extends JobName> {
   found = $state.raw<readonly Found<Name>[]>([]);
-  state = $state<"running" | "done" | "cancelled" | "failed">("running");
-  reason = $state("");
+  state = $state.raw<"running" | "done" | "cancelled" | "failed">("running");
+  reason = $state.raw("");
   #worker: Worker;
 
   constructor(name: Name, input: Input<Name>) {

@@ -14,6 +14,8 @@ export interface Experiments {
   figure(step: string, inputs: Inputs, change: Change): Figure | undefined;
   /** The table of facts. */
   listing?(step: string, inputs: Inputs): Listing | undefined;
+  /** Comes with the lessons that have one. */
+  ListingView?: Component<{ listing: Listing }>;
   /** The plots that take no time to compute. */
   plots?(step: string, inputs: Inputs): readonly Plot[];
   /** The settings. */

@@ -18,8 +18,8 @@ function browserLanguage(): Language {
 }
 
 class Preferences {
-  #language = $state<Language>(storedChoice("language", languages) ?? browserLanguage());
-  theme = $state<Theme>(storedChoice("theme", themes) ?? "auto");
+  #language = $state.raw<Language>(storedChoice("language", languages) ?? browserLanguage());
+  theme = $state.raw<Theme>(storedChoice("theme", themes) ?? "auto");
 
   /** A link's language comes before the reader's. */
   readonly language = $derived(store.language ?? this.#language);

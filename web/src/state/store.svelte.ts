@@ -13,9 +13,9 @@ class Store {
   place = $state.raw<Place>() as Place;
   inputs = $state.raw<Inputs>(defaults);
   language = $state.raw<Language | undefined>();
-  embedded = $state(false);
+  embedded = $state.raw(false);
   /** False when part of the address made no sense. */
-  understood = $state(true);
+  understood = $state.raw(true);
 
   #past = $state.raw<readonly Inputs[]>([]);
   #future = $state.raw<readonly Inputs[]>([]);

@@ -1,4 +1,3 @@
-import { SvelteMap } from "svelte/reactivity";
 import { at, type Grid } from "../compute/figure.ts";
 import { parseNumber } from "../state/codec.ts";
 
@@ -11,18 +10,18 @@ export interface Draft {
 
 /** Texts being typed into the matrices of a figure. A wrong one stays where it is, and so does the last right number. */
 export class Drafts {
-  #typed = new SvelteMap<string, Draft>();
+  #typed = $state.raw<Readonly<Record<string, Draft>>>({});
 
   /** What is typed in a cell; nothing once its number has been changed from elsewhere. */
   in(grid: Grid, row: number, col: number): Draft | undefined {
-    const draft = this.#typed.get(keyOf(grid, row, col));
+    const draft = this.#typed[keyOf(grid, row, col)];
     return draft?.value === at(grid.data, grid.cols.length, row, col) ? draft : undefined;
   }
 
   type(grid: Grid, row: number, col: number, text: string): void {
     const parsed = parseNumber(text);
     const value = parsed ?? at(grid.data, grid.cols.length, row, col);
-    this.#typed.set(keyOf(grid, row, col), { text, value, valid: parsed !== undefined });
+    this.#typed = { ...this.#typed, [keyOf(grid, row, col)]: { text, value, valid: parsed !== undefined } };
     if (parsed !== undefined) grid.type?.write(row, col, parsed);
   }
 
@@ -32,12 +31,13 @@ export class Drafts {
   }
 
   drop(grid: Grid, row: number, col: number): void {
-    this.#typed.delete(keyOf(grid, row, col));
+    const { [keyOf(grid, row, col)]: dropped, ...others } = this.#typed;
+    if (dropped) this.#typed = others;
   }
 
   /** The wrong draft typed last. */
   problem(grids: readonly Grid[]): Draft | undefined {
-    return [...this.#typed.keys()]
+    return Object.keys(this.#typed)
       .map((key) => {
         const [id, row, col] = key.split(".");
         const grid = grids.find((other) => other.id === id);

@@ -1,0 +1,130 @@
+import type { CountsRun, Run } from "../../compute/programs/program.ts";
+import { type Dialect, pythonRandom, pythonShow, type Writer } from "./dialect.ts";
+
+type Of<Kind extends Run["kind"]> = Extract<Run, { kind: Kind }>;
+
+const pythonCounts = `def show(name, rows):
+    print(name)
+    for row in rows:
+        print(*row)`;
+
+const list = (sizes: readonly number[]) => `[${sizes.join(", ")}]`;
+
+/** A table of counts, a line for each size. */
+function countsWriter<Kind extends string>(
+  size: string,
+  python: string,
+  javaScript: string,
+): Writer<CountsRun<Kind>> {
+  return {
+    helpers: () => [pythonCounts],
+    python: ({ kind, sizes }) => `rows = []
+for ${size} in ${list(sizes)}:
+    ${python.replaceAll("\n", "\n    ")}
+show("${kind}", rows)`,
+    javaScript: ({ kind, sizes }) => `console.log("${kind}");
+for (const ${size} of ${list(sizes)}) {
+  ${javaScript.replaceAll("\n", "\n  ")}
+}`,
+  };
+}
+
+export const operationsWriter = countsWriter<"operations">(
+  "n",
+  `projection = 2 * n * d * d
+attention = 2 * n * n * d + 2 * n * n * d  # the scores, and the weighted sum
+total = 3 * projection + projection + attention
+rows.append([3 * projection, projection, attention, total, attention / total])`,
+  `const found = cost.operations({ length: n, modelDim: d });
+console.log(found.qkvProjection, found.outputProjection, found.attention, found.total, found.attentionShare);`,
+);
+
+export const scoreTableWriter = countsWriter<"scoreTable">(
+  "n",
+  `numbers = n * n
+rows.append([numbers, 2 * numbers, 2 * H * numbers, 4 * H * numbers])  # fp16 takes 2 bytes, fp32 4`,
+  `const table = (numHeads, bytesPerElement) =>
+  cost.scoresMemory({ length: n, numHeads, batch: 1, bytesPerElement });
+console.log(table(1, 2).elements, table(1, 2).bytes, table(H, 2).bytes, table(H, 4).bytes);`,
+);
+
+export const matricesWriter = countsWriter<"matrices">(
+  "d",
+  "rows.append([d * d, 4 * d * d])  # W^Q, W^K, W^V and W^O",
+  `const { query, total } = cost.parameters({ modelDim: d, numHeads: 1 });
+console.log(query, total);`,
+);
+
+export const calculatorWriter: Writer<Of<"calculator">> = {
+  helpers: () => [pythonCounts],
+  python: () => `projections = 8 * d * d  # operations of four products, by token
+attention = 4 * n * d
+operations = n * (projections + attention)
+table = n * n * H * bytes
+show("calculator", [
+    [d // H],
+    [4 * d * d],
+    [operations],
+    [n * attention / operations],
+    [projections + attention],
+    [table],
+    [table * layers],
+    [2 * n * d * layers * bytes],  # keys and values
+])`,
+  javaScript: () => `const size = { length: n, modelDim: d };
+const { total, attentionShare } = cost.operations(size);
+const table = (batch) => cost.scoresMemory({ length: n, numHeads: H, batch, bytesPerElement: bytes }).bytes;
+const headDim = d / H;
+const cache = { length: n, layers, numKvHeads: H, headDim, batch: 1, bytesPerElement: bytes };
+console.log("calculator");
+for (const row of [
+  headDim,
+  cost.parameters({ modelDim: d, numHeads: H }).total,
+  total,
+  attentionShare,
+  cost.decodeOperations(size).total,
+  table(1),
+  table(layers), // as many again as there are layers
+  cost.kvCacheMemory(cache).bytes,
+])
+  console.log(row);`,
+};
+
+export const windowWriter: Writer<Of<"window">> = {
+  helpers: () => [pythonShow],
+  python: (_, { lib, along }) => `query, key = ${lib}.arange(n)[:, None], ${lib}.arange(n)
+mask = (key <= query) & (key > query - window)
+show("window", mask)
+seen = mask.sum(${along})
+show("seen", seen)
+show("total", seen.sum()[None, None])`,
+  javaScript: () => `const mask = masks.window(n, n, window);
+const bits = { data: Float32Array.from(mask.data), shape: mask.shape };
+const seen = rowSums(bits);
+show([
+  { id: "window", tensor: bits },
+  { id: "seen", tensor: { ...seen, shape: [n, 1] } },
+  { id: "total", tensor: rowSums({ data: seen.data, shape: [1, n] }) },
+]);`,
+};
+
+export const drawsWriter: Writer<Of<"draws">> = {
+  helpers: (_, dialect: Dialect) => [pythonRandom(dialect), pythonShow],
+  python: ({ widths, pairs, seed }, { axis, join, lib }) => `widths = ${list(widths)}
+rows = []
+for d in widths:
+    q, k = random_normal(${String(seed)}, ${String(pairs)}, d), random_normal(${String(seed + 1)}, ${String(pairs)}, d)
+    rows.append((q * k).sum(${axis(-1)})[None])
+show("draws", ${join}(rows))
+show("deviation", ${lib === "np" ? "np.array" : "torch.tensor"}(widths)[:, None] ** 0.5)`,
+  javaScript: ({ widths, pairs, seed }) => `const widths = ${list(widths)};
+const dots = widths.map((d) => {
+  const [q, k] = [${String(seed)}, ${String(seed + 1)}].map((seed) => randomNormal([${String(pairs)}, 1, d], seed));
+  return scaledDotProductAttention.trace(q, k, k).steps[0].tensor.data;
+});
+const deviation = widths.map((d) => dotProductMoments(d, 2).standardDeviation);
+show([
+  { id: "draws", tensor: { data: dots.flatMap((row) => [...row]), shape: [widths.length, ${String(pairs)}] } },
+  { id: "deviation", tensor: { data: deviation, shape: [widths.length, 1] } },
+]);`,
+};

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { interleave } from "./measure.mjs";
 import { referenceOf } from "./reference.mjs";
@@ -124,4 +125,24 @@ test("what is quoted: the medians", () => {
     date: "a day",
     engines: [{ engine: "An engine", contenders: [{ name: "softlookup, plain", rows }] }],
   });
+});
+
+test("the READMEs quote what was recorded", () => {
+  const read = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
+  const { contenders } = JSON.parse(read("measured.json")).engines.find(({ engine }) =>
+    engine.startsWith("Node"),
+  );
+  const ratio = (rows, wanted) => rows.find(({ id }) => id === wanted).against["onnxruntime-web"];
+  const quoted = ["causal-1024", "layer-512"].flatMap((id) =>
+    contenders.map(({ rows }) => ratio(rows, id).toFixed(2)),
+  );
+  assert.equal(quoted.length, 4);
+  for (const name of ["../README.md", "../README.zh.md"]) {
+    const figures = read(name).match(/(?<![\d.])\d\.\d\d(?![\d])/g);
+    assert.deepEqual(
+      quoted.filter((figure) => !figures.includes(figure)),
+      [],
+      name,
+    );
+  }
 });

@@ -65,6 +65,10 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
   return WebAssembly.compile(wasm);
 }
 
+/** By its tag: who watches WebAssembly puts a class of their own in the place of WebAssembly.Memory. */
+const isMemory = (value: WebAssembly.ExportValue): value is WebAssembly.Memory =>
+  Object.prototype.toString.call(value) === "[object WebAssembly.Memory]";
+
 /** The glue loses a failed instantiation, so it is caught here. */
 function instantiate(module: WebAssembly.Module): Promise<Raw> {
   return new Promise((resolve, reject) => {
@@ -73,7 +77,7 @@ function instantiate(module: WebAssembly.Module): Promise<Raw> {
     const instantiateWasm: Parameters<typeof createModule>[0]["instantiateWasm"] = (imports, receive) => {
       WebAssembly.instantiate(module, imports)
         .then((instance) => {
-          memory = Object.values(instance.exports).find((value) => value instanceof WebAssembly.Memory);
+          memory = Object.values(instance.exports).find(isMemory);
           receive(instance, module); // throws for a module that is none of ours
         })
         .catch(reject);

@@ -22,6 +22,7 @@ import { at, type Figure, firstCell, type Grid, indices, numerals } from "./figu
 import { difference } from "./layers.ts";
 import { count, type Entry, type Listing, textEntry } from "./listing.ts";
 import { keys, outputs, queries } from "./passes.ts";
+import { peersListing } from "./peers.ts";
 import type { Plot } from "./plot.ts";
 
 const bytesEntry = (value: number): Entry => ({ kind: "bytes", value });
@@ -150,6 +151,8 @@ export function costListing(step: string, inputs: Inputs): Listing | undefined {
       return parametersListing(inputs);
     case "calculator":
       return calculatorListing(inputs);
+    case "peers":
+      return peersListing();
     default:
       return undefined;
   }

@@ -127,6 +127,22 @@ export const cost = {
       formulae: [{ id: "scoresMemory", lit: [] }],
     },
     {
+      id: "peers",
+      part: "measure",
+      title: { zh: "和别的库比", en: "Beside another library" },
+      body: [
+        {
+          zh: "同一台机器、同一次运行、各用一个线程、轮流上场：这个核心的速度是 onnxruntime-web 的几倍，后者取它几种写法中最快的一种。时间换一台机器就变，比值大致不变，所以只列比值。",
+          en: "On one machine, in one run, each with one thread and taking turns: how many times as fast this core is as onnxruntime-web, which counts as the fastest of its forms. A time is another on another machine, a ratio holds roughly; so ratios are all that is listed.",
+        },
+        {
+          zh: "这张表不是在你的浏览器里量的，而是仓库里的一条命令记下来的：`npm run bench -- --record`。relaxed SIMD 允许把乘和加并成一条指令，引擎支持时会自动选用；表里小于 1 的地方，就是还不如对方的地方。",
+          en: "This table was not measured in your browser but recorded by a command of the repository, `npm run bench -- --record`. Relaxed SIMD lets a multiply and an add be one instruction, and is chosen wherever the engine has it; where the table is below 1, the other is faster.",
+        },
+      ],
+      formulae: [operations("project", "attend")],
+    },
+    {
       id: "window",
       part: "other",
       title: { zh: "只看最近的几个", en: "Only the latest few" },

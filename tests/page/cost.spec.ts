@@ -17,7 +17,9 @@ function golden(name: string, output: string): number {
 
 interface Measured {
   engines: readonly {
-    contenders: readonly { rows: readonly { id: string; form?: string; against: Record<string, number> }[] }[];
+    contenders: readonly {
+      rows: readonly { id: string; form?: string; against: Record<string, number> }[];
+    }[];
   }[];
 }
 const measured = JSON.parse(

@@ -18,6 +18,9 @@ export const peerWork = {
     zh: "同上，32 个查询头、8 个键值头，头维 128",
     en: "the same, 32 query and 8 key/value heads, head dim 128",
   },
-  "layer-512": { zh: "整个多头层，$d = 512$，$n = 512$", en: "a whole multi-head layer, $d = 512$, $n = 512$" },
+  "layer-512": {
+    zh: "整个多头层，$d = 512$，$n = 512$",
+    en: "a whole multi-head layer, $d = 512$, $n = 512$",
+  },
   "tokens-4": { zh: "4 个 token 的一次调用", en: "a call of 4 tokens" },
 } as const satisfies Record<string, Text>;

@@ -7,6 +7,7 @@ import { glossary } from "../../web/src/content/glossary.ts";
 import { lessons, lessonTerms, tex } from "../../web/src/content/index.ts";
 import { labels } from "../../web/src/content/labels.ts";
 import { candidates } from "../../web/src/content/leak.ts";
+import { peerWork } from "../../web/src/content/peers.ts";
 import { termNames, terms } from "../../web/src/content/terms.ts";
 import { languages, type Text } from "../../web/src/content/text.ts";
 import { ui } from "../../web/src/content/ui.ts";
@@ -34,6 +35,7 @@ const all = [
   ...texts(candidates, "candidates"),
   ...texts(lessonTerms, "lessonTerms"),
   ...texts(changes, "changes"),
+  ...texts(peerWork, "peerWork"),
   ...texts(ui, "ui"),
   ...texts(labels, "labels"),
   ...texts(explanations, "explanations"),

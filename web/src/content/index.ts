@@ -13,6 +13,7 @@ import type { Lesson, LessonId } from "./lesson.ts";
 import { lookup, lookupTerms } from "./lookup.ts";
 import { minimind, minimindLabels, minimindTerms } from "./minimind.ts";
 import { masks } from "./masks.ts";
+import { peerTerms, peerWork } from "./peers.ts";
 import { labels } from "./labels.ts";
 import { languages, type Text } from "./text.ts";
 import { scale, scaleTerms } from "./scale.ts";
@@ -39,6 +40,7 @@ export const lessonTerms = {
   minimindTerms,
   minimindLabels,
   costTerms,
+  peerTerms,
   leakTerms,
 };
 
@@ -78,6 +80,6 @@ export const tex: Readonly<Record<"page" | "glossary" | LessonId, Tex>> = {
   cache: ofLesson(cache, cacheTerms),
   heads: ofLesson(heads, headsTerms),
   minimind: ofLesson(minimind, minimindTerms, minimindLabels),
-  cost: ofLesson(cost, costTerms),
+  cost: ofLesson(cost, costTerms, peerWork),
   leak: ofLesson(leak, leakTerms, candidates, changes),
 };

@@ -8,7 +8,7 @@
 
 namespace softlookup::bindings {
 
-// What an adapter answers, handed to JavaScript piece by piece (js/answer.ts), which puts each on a
+// What an adapter answers, handed to JavaScript piece by piece (js/border.ts), which puts each on a
 // stack. Arrays are copied out; JavaScript owns what it gets. What goes wrong there it tells its
 // caller itself.
 

@@ -23,7 +23,7 @@ bool turn_lanes(const float* from, std::size_t count, float* to, std::size_t str
   float poison = 0.0F;
   for (std::size_t c = 0; c < count; ++c) {
     for (std::size_t r = 0; r < kPanel; ++r) {
-      const float number = from[c * kPanel + r];
+      const float number = from[c * kPanel + r] + 0.0F;
       to[r * stride + c] = number;
       poison += number - number;
     }

@@ -17,7 +17,8 @@ void spread(const float* from, std::size_t count, float factor, float* to, std::
 /// to[i] = from[i * step] / divisor for i < count, 0 never negative. Whether all of it is finite.
 bool gather(const float* from, std::size_t step, std::size_t count, float divisor, float* to);
 
-/// to[r * stride + c] = from[c * 8 + r] for r < 8 and c < count. Whether all of it is finite.
+/// to[r * stride + c] = from[c * 8 + r] for r < 8 and c < count, 0 never negative. Whether all of
+/// it is finite.
 bool turn_lanes(const float* from, std::size_t count, float* to, std::size_t stride);
 
 /// A matrix [rows, depth] as the kernel reads it, in memory that somebody else keeps: panels of

@@ -325,6 +325,19 @@ TEST_CASE("fast linear: against the oracle, each row with its own bits") {
   }
 }
 
+TEST_CASE("fast linear: zero has one sign, however many rows there are") {
+  Projection projection;
+  projection.weight = Panels(1, 1);
+  const float weight = 1;
+  set_row(projection.weight.view(), 0, &weight);
+  projection.bias = Tensor1({-0.0F});
+  for (const std::size_t rows : Sizes{1, 8}) {
+    const Tensor3 x(std::array<std::size_t, 3>{1, rows, 1}, -0.0F);
+    const Tensor3 y = fast_linear(x, projection);
+    CHECK(std::none_of(y.begin(), y.end(), [](float number) { return std::signbit(number); }));
+  }
+}
+
 TEST_CASE("fast linear: a finite sum that float32 cannot hold on the way") {
   Projection projection;
   projection.weight = Panels(1, 3);

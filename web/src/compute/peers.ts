@@ -1,4 +1,4 @@
-import recorded from "../../../bench/measured.json";
+import recorded from "../../../bench/measured.json" with { type: "json" };
 import { peerTerms, peerWork } from "../content/peers.ts";
 import type { Text } from "../content/text.ts";
 import { type Entry, type Listing, textEntry } from "./listing.ts";

@@ -1,10 +1,10 @@
 // npm run bench: see README.md.
 
-import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { buildPackage } from "../scripts/build-package.mjs";
 import { launchOptions } from "../scripts/chromium.mjs";
+import { relaxedFlags } from "../scripts/node-flags.mjs";
 import { Failure, root, run, runAsScript } from "../scripts/run.mjs";
 import { serve } from "../scripts/serve.mjs";
 import { setup, setupNpm } from "../scripts/setup.mjs";
@@ -41,12 +41,6 @@ function chosen() {
     engines: engines.length > 0 ? engines : ["node", "chromium"],
   };
 }
-
-const relaxedFlag = "--experimental-wasm-relaxed-simd";
-
-/** Node 20 has relaxed SIMD behind a flag, which later ones may not know. */
-const relaxedFlags = () =>
-  spawnSync(process.execPath, [relaxedFlag, "--eval", ""]).status === 0 ? [relaxedFlag] : [];
 
 /** Calls a function of node.mjs in a process of its own. */
 async function inNode(flags, name, ...args) {

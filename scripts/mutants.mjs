@@ -642,6 +642,18 @@ export default [
     replace: "weight.size() > width",
   },
   {
+    name: "sequences of other batch sizes",
+    file: "src/sequences.cpp",
+    find: "(key[0] == query[0] && value[0] == query[0])",
+    replace: "key[0] == query[0]",
+  },
+  {
+    name: "sequences: more values than keys",
+    file: "src/sequences.cpp",
+    find: "value[value.size() - 2] == key[key.size() - 2]",
+    replace: "value[value.size() - 2] >= key[key.size() - 2]",
+  },
+  {
     name: "repeated heads as a list",
     file: "src/heads.cpp",
     find: "row / n * head",

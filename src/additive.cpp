@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "float_range.hpp"
 #include "linear.hpp"
+#include "sequences.hpp"
 #include "softmax.hpp"
 
 namespace softlookup {
@@ -91,20 +92,11 @@ Tensor4 additive_scores(const Tensor4& q, const Tensor4& k, const Tensor1& v) {
 }  // namespace
 
 void require_additive_shapes(const Shape& query, const Shape& key, const Shape& value) {
-  const auto require = [&](bool holds, ErrorCode code, const char* rule) {
-    if (!holds) {
-      fail(code, "query %, key %, value %: %", {query, key, value, rule});
-    }
-  };
-  for (const Shape* shape : {&query, &key, &value}) {
-    require(shape->size() == query.size() && shape->size() >= 2 && shape->size() <= 3,
-            ErrorCode::RANK, "expected 2 or 3 axes, the same number for all");
-    require(shape->back() != 0, ErrorCode::SHAPE, "the last axis must not be 0");
+  require_sequences(query, key, value);
+  if (query.back() == 0 || key.back() == 0 || value.back() == 0) {
+    fail(ErrorCode::SHAPE, "query %, key %, value %: the last axis must not be 0",
+         {query, key, value});
   }
-  require(query.size() == 2 || (key[0] == query[0] && value[0] == query[0]), ErrorCode::SHAPE,
-          "the batch sizes differ");
-  require(value[value.size() - 2] == key[key.size() - 2], ErrorCode::SHAPE,
-          "key and value must have the same length");
 }
 
 AdditiveResult additive_attention(const Tensor3& query, const Tensor3& key, const Tensor3& value,

@@ -8,6 +8,7 @@
 #include "flash.hpp"
 #include "heads.hpp"
 #include "mask_array.hpp"
+#include "sequences.hpp"
 
 namespace softlookup {
 
@@ -83,15 +84,7 @@ Tensor3 MultiHeadAttention::append_keys(const Tensor3& projected, const Tensor1&
 
 void MultiHeadAttention::require_shapes(const Shape& query, const Shape& key,
                                         const Shape& value) const {
-  const auto require = [&](bool holds, ErrorCode code, const char* rule) {
-    if (!holds) {
-      fail(code, "query %, key %, value %: %", {query, key, value, rule});
-    }
-  };
-  for (const Shape* shape : {&query, &key, &value}) {
-    require(shape->size() == query.size() && shape->size() >= 2 && shape->size() <= 3,
-            ErrorCode::RANK, "expected 2 or 3 axes, the same number for all");
-  }
+  require_sequences(query, key, value);
   const auto require_width = [&](const Shape& shape, std::size_t width, const char* name) {
     if (shape.back() != width) {
       fail(ErrorCode::SHAPE, "query %, key %, value %: the last axis of % must be %",
@@ -101,10 +94,6 @@ void MultiHeadAttention::require_shapes(const Shape& query, const Shape& key,
   require_width(query, config_.embed_dim, "query");
   require_width(key, config_.kdim, "key");
   require_width(value, config_.vdim, "value");
-  require(query.size() == 2 || (key[0] == query[0] && value[0] == query[0]), ErrorCode::SHAPE,
-          "the batch sizes differ");
-  require(value[value.size() - 2] == key[key.size() - 2], ErrorCode::SHAPE,
-          "key and value must have the same length");
 }
 
 MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, const Tensor3& key,

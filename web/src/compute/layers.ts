@@ -15,13 +15,19 @@ export function times(numbers: Float32Array, scale: number): Float32Array {
   return passes(scaledDotProductAttention.trace(column, [[1]], [[1]], { scale })).scaled;
 }
 
+/** 1 / √width: what the core's own scale makes of a score of 1. */
+function defaultScale(width: number): number {
+  const unit = { data: Float32Array.from({ length: width }, (_, i) => (i === 0 ? 1 : 0)), shape: [1, width] };
+  return passes(scaledDotProductAttention.trace(unit, unit, unit)).scaled[0] ?? NaN;
+}
+
 /**
  * A drawn matrix [out, width] over √width, as layers are initialised: what it makes of a vector is
  * about as large as the vector.
  */
 export function drawnMatrix(out: number, width: number, seed: number): Tensor {
   const { data, shape } = randomNormal([out, width], seed);
-  return { data: times(data, 1 / Math.sqrt(width)), shape };
+  return { data: times(data, defaultScale(width)), shape };
 }
 
 /** a − b, as the core subtracts. */

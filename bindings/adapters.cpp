@@ -198,7 +198,7 @@ void create_multi_head(const Value& config_in) {
   config.add_zero_attn = flag_in(config_in, "addZeroAttn", false);
 
   auto created = std::make_unique<MultiHeadAttention>(config);
-  const std::size_t parameters = created->parameter_count();
+  const double parameters = created->parameter_count();
   const Handle handle = multi_heads().add(std::move(created));
 
   give_size(handle);
@@ -210,7 +210,7 @@ void create_multi_head(const Value& config_in) {
   give(config.add_bias_kv);
   give(config.add_zero_attn);
   give_object("embedDim numHeads bias kdim vdim addBiasKv addZeroAttn");
-  give_size(parameters);
+  give(parameters);
   give_object("handle config parameterCount");
 }
 

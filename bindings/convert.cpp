@@ -68,10 +68,6 @@ Mask to_mask(const Value& mask, const char* name) {
   return copied_in<NdArray>(mask, shape);
 }
 
-std::optional<Mask> to_optional_mask(const Value& mask, const char* name) {
-  return mask.is_undefined() ? std::nullopt : std::optional<Mask>(to_mask(mask, name));
-}
-
 Mask with_batch_axis(Mask mask) {
   std::visit(
       [](auto& array) {
@@ -91,22 +87,6 @@ StateDict to_state_dict(const Value& names, const Value& tensors) {
     state.emplace(name, to_array(tensors[i], name.c_str()));
   }
   return state;
-}
-
-Causal to_causal(const Value& causal) {
-  if (causal.is_undefined() || causal.is_false()) {
-    return Causal::none;
-  }
-  if (causal.is_true()) {
-    return Causal::square;
-  }
-  if (causal.is("top-left")) {
-    return Causal::top_left;
-  }
-  if (causal.is("bottom-right")) {
-    return Causal::bottom_right;
-  }
-  fail(ErrorCode::OPTION, "causal must be true, false, \"top-left\" or \"bottom-right\"");
 }
 
 std::optional<Alignment> to_alignment(const Value& alignment) {
@@ -150,27 +130,6 @@ void read_window(const Value& window, MaskSpec& spec) {
   if (window.has("right")) {
     spec.window_right = to_size(window.get("right"), "window.right");
   }
-}
-
-std::vector<float> to_numbers(const Value& tensor, const char* name) {
-  if (tensor.is_undefined()) {
-    return {};
-  }
-  const NdArray array = to_array(tensor, name);
-  if (array.dimension() != 1) {
-    fail(ErrorCode::RANK, "% %: expected 1 axis", {name, array.shape()});
-  }
-  return {array.begin(), array.end()};
-}
-
-std::optional<float> to_optional_number(const Value& number, const char* name) {
-  if (number.is_undefined()) {
-    return std::nullopt;
-  }
-  if (!number.is_number()) {
-    fail(ErrorCode::OPTION, "% must be a number", {name});
-  }
-  return static_cast<float>(number.number());
 }
 
 bool to_flag(const Value& flag, bool otherwise, const char* name) {
@@ -226,18 +185,49 @@ std::size_t size_in(const Value& options, const char* name) {
 }
 
 std::optional<Mask> optional_mask_in(const Value& options, const char* name) {
-  return to_optional_mask(options.get(name), name);
+  const Value& mask = options.get(name);
+  return mask.is_undefined() ? std::nullopt : std::optional<Mask>(to_mask(mask, name));
 }
 
 std::optional<float> optional_number_in(const Value& options, const char* name) {
-  return to_optional_number(options.get(name), name);
+  const Value& number = options.get(name);
+  if (number.is_undefined()) {
+    return std::nullopt;
+  }
+  if (!number.is_number()) {
+    fail(ErrorCode::OPTION, "% must be a number", {name});
+  }
+  return static_cast<float>(number.number());
 }
 
 std::vector<float> numbers_in(const Value& options, const char* name) {
-  return to_numbers(options.get(name), name);
+  const Value& tensor = options.get(name);
+  if (tensor.is_undefined()) {
+    return {};
+  }
+  const NdArray array = to_array(tensor, name);
+  if (array.dimension() != 1) {
+    fail(ErrorCode::RANK, "% %: expected 1 axis", {name, array.shape()});
+  }
+  return {array.begin(), array.end()};
 }
 
-Causal causal_in(const Value& options) { return to_causal(options.get("causal")); }
+Causal causal_in(const Value& options) {
+  const Value& causal = options.get("causal");
+  if (causal.is_undefined() || causal.is_false()) {
+    return Causal::none;
+  }
+  if (causal.is_true()) {
+    return Causal::square;
+  }
+  if (causal.is("top-left")) {
+    return Causal::top_left;
+  }
+  if (causal.is("bottom-right")) {
+    return Causal::bottom_right;
+  }
+  fail(ErrorCode::OPTION, "causal must be true, false, \"top-left\" or \"bottom-right\"");
+}
 
 void require_out(const Value& out, const Shape& shape) {
   std::size_t elements = 1;

@@ -28,15 +28,11 @@ Shape to_shape(const Value& tensor, const char* name);
 
 Mask to_mask(const Value& mask, const char* name = "mask");
 
-/// undefined -> nothing
-std::optional<Mask> to_optional_mask(const Value& mask, const char* name = "mask");
-
 /// [S] -> [1, S], for a key mask beside unbatched input; others stay.
 Mask with_batch_axis(Mask mask);
 
 StateDict to_state_dict(const Value& names, const Value& tensors);
 
-Causal to_causal(const Value& causal);
 std::optional<Alignment> to_alignment(const Value& alignment);
 PaddingSide to_side(const Value& side);
 
@@ -44,14 +40,11 @@ PaddingSide to_side(const Value& side);
 /// number where it is left out.
 void read_window(const Value& window, MaskSpec& spec);
 
-/// undefined -> empty; otherwise a vector.
-std::vector<float> to_numbers(const Value& tensor, const char* name);
-std::optional<float> to_optional_number(const Value& number, const char* name);
 bool to_flag(const Value& flag, bool otherwise, const char* name);
 std::size_t to_size(const Value& number, const char* name);
 Shape to_sizes(const Value& numbers, const char* name);
 
-// The same of a property, one function each.
+// The property of an object; undefined is nothing, or empty.
 
 bool flag_in(const Value& options, const char* name, bool otherwise);
 std::size_t size_in(const Value& options, const char* name);

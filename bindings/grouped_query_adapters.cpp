@@ -150,7 +150,7 @@ void create_grouped_query(const Value& config) {
   give_size(resolved.num_heads);
   give_size(resolved.num_kv_heads);
   give_size(resolved.head_dim);
-  give_size(created->parameter_count());
+  give(created->parameter_count());
   give_size(grouped_queries().add(std::move(created)));
   give_object("hiddenSize numHeads numKvHeads headDim parameterCount handle");
 }

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 
 #include "answer.hpp"
@@ -17,6 +18,10 @@ bool failure(ErrorCode code, std::string_view message) {
   return false;
 }
 
+bool out_of_memory() {
+  return failure(ErrorCode::OUT_OF_MEMORY, "the WebAssembly memory cannot grow any further");
+}
+
 }  // namespace
 
 bool guarded(void (*adapter)(const Value* arguments), const Value& message) {
@@ -26,7 +31,9 @@ bool guarded(void (*adapter)(const Value* arguments), const Value& message) {
   } catch (const Error& error) {
     return failure(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    return failure(ErrorCode::OUT_OF_MEMORY, "the WebAssembly memory cannot grow any further");
+    return out_of_memory();
+  } catch (const std::length_error&) {  // more elements than any memory holds
+    return out_of_memory();
   } catch (const std::exception& error) {
     return failure(ErrorCode::INTERNAL, error.what());
   } catch (...) {

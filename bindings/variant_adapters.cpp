@@ -68,8 +68,8 @@ struct AdditiveCall {
 };
 
 /// [B, S], or [S] beside input without batch axis.
-std::optional<NdBool> to_key_mask(const Value& mask_in, bool batched) {
-  std::optional<Mask> mask = to_optional_mask(mask_in, "keyMask");
+std::optional<NdBool> key_mask_in(const Value& options, bool batched) {
+  std::optional<Mask> mask = optional_mask_in(options, "keyMask");
   if (!mask) {
     return std::nullopt;
   }
@@ -102,10 +102,10 @@ void trace_additive(const Value& query, const Value& key, const Value& value,
 void attend_linear(const Value& q, const Value& k, const Value& v, const Value& options) {
   require_attention_shapes(to_shape(q, "q"), to_shape(k, "k"), to_shape(v, "v"));
   const std::size_t rank = rank_of(q);
-  const Tensor4 output = linear_attention(
-      to_tensor<4>(q, "q", 2), to_tensor<4>(k, "k", 2), to_tensor<4>(v, "v", 2),
-      flag_in(options, "causal", false), to_key_mask(options.get("keyMask"), rank == 4),
-      to_double(options.get("eps"), 0, "eps"));
+  const Tensor4 output =
+      linear_attention(to_tensor<4>(q, "q", 2), to_tensor<4>(k, "k", 2), to_tensor<4>(v, "v", 2),
+                       flag_in(options, "causal", false), key_mask_in(options, rank == 4),
+                       to_double(options.get("eps"), 0, "eps"));
   give_tensor(output, 4 - rank);
   give_object("output");
 }

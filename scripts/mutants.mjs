@@ -971,6 +971,24 @@ export default [
     replace: "",
   },
   {
+    name: "what is not finite goes unnoticed as eight rows are written",
+    file: "src/panels.cpp",
+    find: "      poison += number - number;\n",
+    replace: "",
+  },
+  {
+    name: "the values cleaned for the last head are read for the next",
+    file: "src/flash.cpp",
+    find: "  clean_.clear();\n  tainted_.clear();\n",
+    replace: "",
+  },
+  {
+    name: "without a batch row the sizes are believed",
+    file: "src/flash.cpp",
+    find: "  if (batch == 0) {",
+    replace: "  if (batch > 9) {",
+  },
+  {
     name: "queries go unscaled into the fast branch",
     file: "src/panels.cpp",
     find: "to[i * step] = from[i] * factor;",

@@ -434,6 +434,9 @@ void flash_attention(const View4<const float>& q, const View4<const float>& k,
   require_attention_shapes(q.shape, k.shape, v.shape);
   const auto [batch, kv_heads, keys, head_dim] = k.shape;
   const Call call(q, k.shape, options, output);
+  if (batch == 0) {
+    return;  // without numbers a shape may be of any size
+  }
   const std::size_t key_floats = round_up(keys) * head_dim;
   const std::size_t value_floats = call.width * keys;
   Scratch scratch(key_floats + value_floats + Head::floats(call));

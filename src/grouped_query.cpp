@@ -210,13 +210,15 @@ GroupedQueryAttention::Result GroupedQueryAttention::forward(const Tensor3& x,
   return {std::move(output), attended.weights};
 }
 
-std::size_t GroupedQueryAttention::parameter_count() const {
-  const std::size_t q_dim = config_.num_heads * config_.head_dim;
-  const std::size_t kv_dim = config_.num_kv_heads * config_.head_dim;
+double GroupedQueryAttention::parameter_count() const {
+  const auto head_dim = static_cast<double>(config_.head_dim);
+  const auto hidden_size = static_cast<double>(config_.hidden_size);
+  const double q_dim = static_cast<double>(config_.num_heads) * head_dim;
+  const double kv_dim = static_cast<double>(config_.num_kv_heads) * head_dim;
   const bool qkv_bias = config_.bias != GroupedQueryConfig::Bias::none;
   const bool output_bias = config_.bias == GroupedQueryConfig::Bias::all;
-  return 2 * config_.hidden_size * (q_dim + kv_dim) + (qkv_bias ? q_dim + 2 * kv_dim : 0) +
-         (output_bias ? config_.hidden_size : 0) + (config_.qk_norm_eps ? 2 * config_.head_dim : 0);
+  return 2 * hidden_size * (q_dim + kv_dim) + (qkv_bias ? q_dim + 2 * kv_dim : 0) +
+         (output_bias ? hidden_size : 0) + (config_.qk_norm_eps ? 2 * head_dim : 0);
 }
 
 }  // namespace softlookup

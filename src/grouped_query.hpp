@@ -63,7 +63,7 @@ class GroupedQueryAttention {
                                Trace* trace = nullptr) const;
 
   [[nodiscard]] const GroupedQueryConfig& config() const { return config_; }
-  [[nodiscard]] std::size_t parameter_count() const;
+  [[nodiscard]] double parameter_count() const;
 
  private:
   struct Parameters {

@@ -12,7 +12,9 @@ namespace softlookup {
 namespace {
 
 PackedKeyValues storage(const KVCache::Size& size) {
-  const Shape shape{size.batch, size.num_kv_heads, size.capacity, size.head_dim};
+  const std::size_t slots =
+      std::max<std::size_t>(size.capacity, 1);  // the heads count without, too
+  const Shape shape{size.batch, size.num_kv_heads, slots, size.head_dim};
   require_addressable(shape, "cache");
   const std::size_t heads = size.batch * size.num_kv_heads;
   return {std::vector<Panels>(heads, Panels(size.capacity, size.head_dim)),

@@ -196,9 +196,10 @@ MultiHeadAttention::Result MultiHeadAttention::forward_head_by_head(
   return {plain_linear(merge_heads(outputs), to_output), std::move(weights)};
 }
 
-std::size_t MultiHeadAttention::parameter_count() const {
-  const std::size_t d = config_.embed_dim;
-  const std::size_t weights = d * d + d * config_.kdim + d * config_.vdim + d * d;
+double MultiHeadAttention::parameter_count() const {
+  const auto d = static_cast<double>(config_.embed_dim);
+  const auto inputs = static_cast<double>(config_.kdim) + static_cast<double>(config_.vdim);
+  const double weights = d * (2 * d + inputs);
   return weights + (config_.bias ? 4 * d : 0) + (config_.add_bias_kv ? 2 * d : 0);
 }
 

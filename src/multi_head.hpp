@@ -61,7 +61,7 @@ class MultiHeadAttention {
                                             const MultiHeadOptions& options) const;
 
   /// Independent of the number of heads.
-  [[nodiscard]] std::size_t parameter_count() const;
+  [[nodiscard]] double parameter_count() const;
 
  private:
   struct Parameters {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 #include <xtensor/xarray.hpp>
 #include <xtensor/xtensor.hpp>
@@ -64,14 +63,6 @@ struct View4 {
 
 inline View4<const float> view_of(const Tensor4& tensor) { return {tensor.data(), tensor.shape()}; }
 inline View4<float> view_of(Tensor4& tensor) { return {tensor.data(), tensor.shape()}; }
-
-/// "[2, 3, 4]"
-template <class Shape>
-std::string shape_text(const Shape& shape) {
-  std::string text;
-  Detail(shape).append_to(text);
-  return text;
-}
 
 /// Throws OUT_OF_MEMORY for a shape that no pointer can span: in 32 bits its size would wrap
 /// around.

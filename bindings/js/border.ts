@@ -1,6 +1,7 @@
 import type { ErrorCode } from "./error-codes.js";
 import { AttentionError } from "./error.js";
 import { Message, type Plain } from "./message.js";
+import { copyInto } from "./typed-array.js";
 
 /** Takes the place of a message; answers whether it did not fail. If it did, it gave a code and what went wrong. */
 type Adapter = (message: number) => boolean;
@@ -69,7 +70,7 @@ export class Border {
   /** Copies an array of the message to where it has room for so many elements of so many bytes. */
   take(array: number, to: number, count: number, width: keyof typeof types): void {
     this.#copy(() => {
-      this.#view(to, count, width).set(this.#message.arrays[array] as Float32Array);
+      copyInto(this.#view(to, count, width), this.#message.arrays[array] as ArrayBufferView);
     });
   }
 
@@ -90,17 +91,15 @@ export class Border {
   }
 
   array(at: number, count: number, width: keyof typeof types): void {
-    this.#copy(() => {
-      this.#given.push(this.#view(at, count, width).slice());
-    });
+    this.#given.push(this.#copy(() => this.#view(at, count, width).slice()));
   }
 
   into(out: number, at: number, count: number): void {
+    const array = this.#message.arrays[out] as ArrayBufferView;
     this.#copy(() => {
-      const array = this.#message.arrays[out] as Float32Array;
-      array.set(this.#view(at, count, 4));
-      this.#given.push(array);
+      copyInto(array, this.#view(at, count, 4));
     });
+    this.#given.push(array);
   }
 
   list(count: number): void {
@@ -124,11 +123,13 @@ export class Border {
     this.#given.push(object);
   }
 
-  #copy(copying: () => void): void {
+  /** Nothing where it fails, which the call will say. */
+  #copy<Result>(copying: () => Result): Result | undefined {
     try {
-      copying();
+      return copying();
     } catch (error) {
       this.#failure ??= error;
+      return undefined;
     }
   }
 

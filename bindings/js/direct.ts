@@ -1,4 +1,5 @@
 import type { Raw } from "./raw.js";
+import { arrayKindOf, copyInto, lengthOf } from "./typed-array.js";
 import type { AttentionCallOptions, AttentionResult, TensorLike } from "./types.js";
 
 const causalities: readonly unknown[] = [false, true, "top-left", "bottom-right"]; // in C++'s order
@@ -8,7 +9,9 @@ const mostFloats = 2 ** 29;
 
 interface Plain {
   data: Float32Array;
-  shape: readonly number[];
+  /** What its shape holds. */
+  count: number;
+  rank: number;
   /** The shape as [B, H, L, E]. */
   sizes: [number, number, number, number];
 }
@@ -16,25 +19,22 @@ interface Plain {
 /** A Float32Array that its shape of 2 to 4 whole sizes fills; nothing for anything else. */
 function plain(input: TensorLike): Plain | undefined {
   const { data, shape, stride } = Object(input) as { data?: unknown; shape?: unknown; stride?: unknown };
-  if (!(data instanceof Float32Array && Array.isArray(shape)) || stride !== undefined) return undefined;
-  const missing = 4 - shape.length;
-  if (missing < 0 || missing > 2) return undefined;
+  if (arrayKindOf(data) !== "Float32Array" || !Array.isArray(shape) || stride !== undefined) return undefined;
+  const rank = shape.length;
+  if (rank < 2 || rank > 4) return undefined;
   const sizes: Plain["sizes"] = [1, 1, 1, 1];
-  let elements = 1;
-  for (let axis = missing; axis < 4; axis++) {
-    const size = (shape as number[])[axis - missing] as number;
+  let count = 1;
+  for (let axis = 0; axis < rank; axis++) {
+    const size = (shape as number[])[axis] as number;
     if (size >>> 0 !== size) return undefined;
-    sizes[axis] = size;
-    elements *= size;
+    sizes[4 - rank + axis] = size;
+    count *= size;
   }
-  return elements === data.length ? { data, shape: shape as number[], sizes } : undefined;
+  return { data: data as Float32Array, count, rank, sizes };
 }
 
 /** For a few numbers, a typed array's own copying takes longer to begin than to copy. */
-function copy(from: Float32Array, start: number, to: Float32Array, at: number, count: number): void {
-  if (count > 64) to.set(from.subarray(start, start + count), at);
-  else for (let i = 0; i < count; i++) to[at + i] = from[start + i] as number;
-}
+const few = 64;
 
 /**
  * Attention by numbers alone, for calls that want nothing but `causal`, `scale` and `out`: no object crosses to the
@@ -45,6 +45,17 @@ export function directAttention(raw: Raw) {
   const smallRoom = raw._attentionRoom(0);
   /** Once memory has grown, its old arrays are empty. */
   const floats = () => (memory.length > 0 ? memory : (memory = new Float32Array(raw.memory.buffer)));
+
+  function copyIn(from: Float32Array, count: number, at: number): void {
+    const to = floats();
+    if (count > few) copyInto(to, from, at);
+    else for (let i = 0; i < count; i++) to[at + i] = from[i] as number;
+  }
+  function copyOut(to: Float32Array, count: number, at: number): void {
+    const from = floats();
+    if (count > few) copyInto(to, from.subarray(at, at + count));
+    else for (let i = 0; i < count; i++) to[i] = from[at + i] as number;
+  }
 
   return (
     query: TensorLike,
@@ -67,34 +78,36 @@ export function directAttention(raw: Raw) {
     const [batch, heads, queries, headDim] = q.sizes;
     const [, kvHeads, keys] = k.sizes;
     const valueDim = v.sizes[3];
+    const size = batch * heads * queries * valueDim;
+    const outAt = q.count + k.count + v.count;
+    // From here on no code of the caller's runs, so that what is found to fit still does below.
     const fits =
-      k.shape.length === q.shape.length &&
-      v.shape.length === q.shape.length &&
+      [q, k, v].every(({ data, count, rank }) => rank === q.rank && lengthOf(data) === count) &&
       k.sizes[0] === batch &&
       v.sizes[0] === batch &&
       v.sizes[1] === kvHeads &&
       v.sizes[2] === keys &&
-      k.sizes[3] === headDim;
-    const size = batch * heads * queries * valueDim;
-    const outAt = q.data.length + k.data.length + v.data.length;
+      k.sizes[3] === headDim &&
+      (out === undefined || (arrayKindOf(out) === "Float32Array" && lengthOf(out) === size));
     if (!fits || outAt + size > mostFloats) return undefined;
-    if (out !== undefined && !(out instanceof Float32Array && out.length === size)) return undefined;
 
     const address = raw._attentionRoom(outAt + size);
     if (address === 0) return undefined;
     const room = address >>> 2;
     try {
-      copy(q.data, 0, floats(), room, q.data.length);
-      copy(k.data, 0, memory, room + q.data.length, k.data.length);
-      copy(v.data, 0, memory, room + q.data.length + k.data.length, v.data.length);
+      let at = room;
+      for (const { data, count } of [q, k, v]) {
+        copyIn(data, count, at);
+        at += count;
+      }
       if (
         !raw._attendInRoom(batch, heads, kvHeads, queries, keys, headDim, valueDim, causality, scale ?? NaN)
       ) {
         return undefined;
       }
       const data = out ?? new Float32Array(size);
-      copy(floats(), room + outAt, data, 0, size);
-      const shape = q.shape.slice();
+      copyOut(data, size, room + outAt);
+      const shape = q.sizes.slice(4 - q.rank);
       shape[shape.length - 1] = valueDim;
       return { output: { data, shape } };
     } finally {

@@ -1,3 +1,5 @@
+import { lengthOf } from "./typed-array.js";
+
 /**
  * What crosses to the core. No object of a caller's is among it: reading one may run code of the caller's, and take
  * forever.
@@ -53,12 +55,6 @@ const Kind = {
 const words = 4;
 const encoder = new TextEncoder();
 
-/** The length that a typed array has, whatever it was made to say. */
-const lengthOf = Reflect.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype) as object,
-  "length",
-)?.get as (this: ArrayBufferView) => number;
-
 /**
  * The arguments of a call, as bindings/value.hpp reads them: each value in 16 bytes, and what it holds further on. Typed
  * arrays stay outside, under their numbers.
@@ -80,14 +76,12 @@ export class Message {
   /** Lets go of the arrays, and of memory that few messages want. */
   clear(): void {
     this.arrays.length = 0;
-    if (this.#words.length > 2 ** 16) this.#move(256 * words);
+    if (this.#words.length > 2 ** 16) this.#take(256 * words);
   }
 
-  #move(size: number): void {
-    const old = this.#words;
+  #take(size: number): void {
     this.#words = new Uint32Array(size);
     this.#numbers = new Float64Array(this.#words.buffer);
-    this.#words.set(old.subarray(0, size));
   }
 
   /** The first of so many places. */
@@ -95,7 +89,11 @@ export class Message {
     const first = this.#used;
     this.#used += count;
     const wanted = this.#used * words;
-    if (wanted > this.#words.length) this.#move(2 * wanted);
+    if (wanted > this.#words.length) {
+      const old = this.#words;
+      this.#take(2 * wanted);
+      this.#words.set(old);
+    }
     return first;
   }
 
@@ -117,7 +115,7 @@ export class Message {
     } else if (value == null) {
       this.#describe(at, value === null ? Kind.null : Kind.undefined);
     } else if (ArrayBuffer.isView(value)) {
-      this.#describe(at, Kind.array, lengthOf.call(value), this.arrays.push(value) - 1);
+      this.#describe(at, Kind.array, lengthOf(value), this.arrays.push(value) - 1);
     } else if (Array.isArray(value)) {
       this.#putList(at, value as Plain[]);
     } else {

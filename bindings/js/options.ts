@@ -77,9 +77,9 @@ export function toRawOptions<Options extends object>(
     return raw;
   }
   requireKnown(options, known, what);
-  for (const [name, value] of Object.entries(options)) {
-    const toRaw = more?.[name] ?? objects[name];
-    raw[name] = toRaw && value !== undefined ? toRaw(value, name) : scalar(value);
+  for (const name of known) {
+    const value: unknown = options[name]; // an inherited one too, as everywhere in JavaScript
+    if (value !== undefined) raw[name] = (more?.[name] ?? objects[name] ?? scalar)(value, name);
   }
   return raw;
 }

@@ -98,10 +98,13 @@ export function createPool(options: PoolOptions = {}): Pool {
     known: readonly string[],
   ): Promise<AttentionResult> {
     requireKnown(options, [...known, "signal", "onProgress"]);
-    const { signal, onProgress, ...rest } = options as PoolCallOptions & Record<string, unknown>;
+    const { signal, onProgress } = options as PoolCallOptions;
     const [q, k, v] = inputs;
     const tensors = [toRawTensor(q, "q"), toRawTensor(k, "k"), toRawTensor(v, "v")] as const;
-    return share(name, { tensors, options: toRawOptions(rest, known), buffers: [] }, { signal, onProgress });
+    const own = Object.fromEntries(
+      known.map((option) => [option, (options as Record<string, unknown>)[option]]),
+    );
+    return share(name, { tensors, options: toRawOptions(own, known), buffers: [] }, { signal, onProgress });
   }
 
   return {

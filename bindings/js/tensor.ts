@@ -9,6 +9,7 @@ import type {
   Tensor,
   TensorLike,
 } from "./types.js";
+import { arrayKindOf } from "./typed-array.js";
 
 /** A tensor of nested arrays of numbers. @throws AttentionError DTYPE, SHAPE */
 export function tensor(nested: NestedNumbers): Tensor {
@@ -100,9 +101,9 @@ export function toRawMask(input: MaskLike, name: string): RawMask {
 
 /** "Float32Array", "Array", "Undefined", …; also right for objects of another frame. */
 function kindOf(value: unknown): string {
-  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  const kind = arrayKindOf(value) ?? Object.prototype.toString.call(value).slice("[object ".length, -1);
   // An object may call itself what it likes; only an array is read like one.
-  return kind.endsWith("Array") && !ArrayBuffer.isView(value) && !Array.isArray(value) ? "Object" : kind;
+  return kind.endsWith("Array") && !arrayKindOf(value) && !Array.isArray(value) ? "Object" : kind;
 }
 
 /** The data and shape of a bare typed array or of an object that carries both. */

@@ -191,6 +191,28 @@ TEST_CASE("flash: what is hidden changes no bit") {
   }
 }
 
+TEST_CASE("flash: what is cleaned for one head is not what another reads") {
+  RandomInput random(11);
+  Inputs in = inputs(random, {2, 2, 10, 10}, 4, 4, 2);
+  for (std::size_t b = 0; b < 2; ++b) {
+    for (std::size_t h = 0; h < 2; ++h) {
+      in.v(b, h, 9, h + b) = kNaN;  // seen by the last query alone
+    }
+  }
+  const AttentionOptions causal = with({}, Causal::square);
+  CHECK(mismatch(numbers(flash(in, causal)), numbers(attention(in.q, in.k, in.v, causal).output),
+                 kContract) == "");
+}
+
+TEST_CASE("flash: without a batch row sizes are only numbers") {
+  const std::size_t huge = std::numeric_limits<std::size_t>::max() / 24;
+  const float none = 0;
+  float nowhere = 0;
+  const View4<const float> q{&none, {0, 1, 2, 8}}, k{&none, {0, 1, huge, 8}};
+  flash_attention(q, k, k, {}, {&nowhere, {0, 1, 2, 8}});
+  CHECK(nowhere == 0.0F);
+}
+
 TEST_CASE("flash: infinities and NaN that are seen come out as the passes have them") {
   RandomInput random(5);
   for (const float seen : {kNaN, kInf, -kInf}) {

@@ -62,7 +62,7 @@ std::string position_text(const Shape& shape, std::size_t offset) {
     position[axis] = offset % shape[axis];
     offset /= shape[axis];
   }
-  return softlookup::shape_text(position);
+  return shape_text(position);
 }
 
 }  // namespace
@@ -119,8 +119,7 @@ Tensor4 zero_tokens(std::size_t count) { return tokens(std::vector<float>(count,
 
 std::string mismatch(const Numbers& got, const Numbers& want, Tolerance tolerance) {
   if (without_leading_ones(got.shape) != without_leading_ones(want.shape)) {
-    return "shape " + softlookup::shape_text(got.shape) + " instead of " +
-           softlookup::shape_text(want.shape);
+    return "shape " + shape_text(got.shape) + " instead of " + shape_text(want.shape);
   }
   if (got.data.size() != want.data.size()) {
     return "another number of elements";

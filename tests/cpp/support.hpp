@@ -57,6 +57,14 @@ softlookup::Tensor4 zero_tokens(std::size_t count);
 
 // ---- comparing ------------------------------------------------------------------------------
 
+/// "[2, 3, 4]"
+template <class Shape>
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  softlookup::Detail(shape).append_to(text);
+  return text;
+}
+
 /// |got - want| <= absolute + relative * |want|
 struct Tolerance {
   double absolute, relative;
@@ -76,8 +84,7 @@ std::string other_bits(const float* got, const float* want, std::size_t count);
 template <class Array>
 std::string other_bits(const Array& got, const Array& want) {
   if (got.shape() != want.shape()) {
-    return "shape " + softlookup::shape_text(got.shape()) + " instead of " +
-           softlookup::shape_text(want.shape());
+    return "shape " + shape_text(got.shape()) + " instead of " + shape_text(want.shape());
   }
   return other_bits(got.data(), want.data(), got.size());
 }

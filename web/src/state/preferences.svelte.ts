@@ -5,21 +5,15 @@ import { store } from "./store.svelte.ts";
 export const themes = ["auto", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
-function storedChoice<Value extends string>(key: string, values: readonly Value[]): Value | undefined {
-  const text = stored(key);
-  return values.find((value) => value === text);
-}
-
-function browserLanguage(): Language {
-  const spoken = navigator.languages.map((tag) =>
-    languages.find((language) => tag.toLowerCase().startsWith(language)),
-  );
-  return spoken.find((language) => language !== undefined) ?? "en";
+/** As index.html found it, before there was a program: chosen before, or the browser's. */
+function readersLanguage(): Language {
+  const found = document.documentElement.dataset["reader"];
+  return languages.find((language) => language === found) ?? "en";
 }
 
 class Preferences {
-  #language = $state.raw<Language>(storedChoice("language", languages) ?? browserLanguage());
-  theme = $state.raw<Theme>(storedChoice("theme", themes) ?? "auto");
+  #language = $state.raw<Language>(readersLanguage());
+  theme = $state.raw<Theme>(themes.find((theme) => theme === stored("theme")) ?? "auto");
 
   /** A link's language comes before the reader's. */
   readonly language = $derived(store.language ?? this.#language);

@@ -8,6 +8,7 @@ import { math } from "./build/math.ts";
 import { offline } from "./build/offline.ts";
 import { tex } from "./src/content/index.ts";
 import { outline } from "./src/content/outline.ts";
+import { recorded } from "./src/lessons/recorded.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -50,6 +51,7 @@ export default defineConfig(({ mode }) => {
     plugins: [
       math(tex),
       evaluated(here("src/content/outline.ts"), { outline }),
+      evaluated(here("src/lessons/recorded.ts"), { recorded }),
       svelte(),
       html({ single }),
       ...(single

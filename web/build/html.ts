@@ -31,43 +31,40 @@ function allowInline(html: string): string {
 const policyOfOneFile =
   "default-src 'none'; script-src 'wasm-unsafe-eval'; style-src 'self'; font-src data:; img-src data:; connect-src data:; worker-src blob:; base-uri 'none'; form-action 'none'";
 
-/** What every lesson waits for, asked for at once instead of one after the other. */
-const awaited: readonly (readonly [name: RegExp, link: string])[] = [
-  [/\/core-[^/]+\.js$/, 'rel="modulepreload"'],
-  [/\/KaTeX_(Main-Regular|Math-Italic)-[^/]+\.woff2$/, 'rel="preload" as="font" type="font/woff2"'],
-];
+const fonts = /\/KaTeX_(Main-Regular|Math-Italic)-[^/]+\.woff2$/;
 
+/** What the first lesson begins with. */
+const first = [/\/content\/lookup\.ts$/, /virtual:math\/lookup$/, /\/lessons\/opening\.ts$/];
+
+/** What the page is going to want, asked for at once instead of one after the other. */
 function preloads(bundle: Rolldown.OutputBundle): string {
   const names = Object.keys(bundle);
-  const links = awaited.flatMap(([wanted, link]) =>
-    names.filter((name) => wanted.test(name)).map((name) => `<link ${link} crossorigin href="./${name}">`),
-  );
-  return [...links, preloadBinary(names), preloadFirst(bundle)].join("\n    ");
-}
-
-/** What the first lesson is made of. */
-const first = [/\/content\/lookup\.ts$/, /virtual:math\/lookup$/, /\/lessons\/lookup\.ts$/];
-
-/** Asked for at once where the address names no other lesson. */
-function preloadFirst(bundle: Rolldown.OutputBundle): string {
   const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
-  const names = first.map((wanted) => {
-    const chunk = chunks.find(({ moduleIds }) => moduleIds.some((id) => wanted.test(id)));
-    if (chunk === undefined) throw new Error(`no chunk with ${String(wanted)}`);
-    return `./${chunk.fileName}`;
-  });
-  const link = `{ rel: "modulepreload", href }`;
-  const append = `document.head.append(Object.assign(document.createElement("link"), ${link}))`;
-  return `<script>if (document.documentElement.dataset.early) for (const href of ${JSON.stringify(names)}) ${append};</script>`;
+  const named = (pattern: RegExp) => `./${one(names.filter((name) => pattern.test(name)))}`;
+  const chunkOf = (module: RegExp) =>
+    `./${one(chunks.filter(({ moduleIds }) => moduleIds.some((id) => module.test(id)))).fileName}`;
+  const links = names
+    .filter((name) => fonts.test(name))
+    .map((name) => `<link rel="preload" as="font" type="font/woff2" crossorigin href="./${name}">`);
+  const script = `{
+      const link = (how) => document.head.append(Object.assign(document.createElement("link"), how));
+      const module = (href) => link({ rel: "modulepreload", href });
+      if (document.documentElement.dataset.early) ${JSON.stringify(first.map(chunkOf))}.forEach(module);
+      else {
+        module(${JSON.stringify(named(/\/core-[^/]+\.js$/))});
+        // Of the two binaries the one that the package will choose, by the same test.
+        (${String(relaxedSimd)})().then((relaxed) => link({
+          rel: "preload", as: "fetch", crossOrigin: "",
+          href: relaxed ? ${JSON.stringify(named(/softlookup\.relaxed.*\.wasm$/))} : ${JSON.stringify(named(/softlookup-.*\.wasm$/))},
+        }));
+      }
+    }`;
+  return [...links, `<script>${script}</script>`].join("\n    ");
 }
 
-/** Of the two binaries the one that the package will choose, by the same test. */
-function preloadBinary(names: readonly string[]): string {
-  const address = (pattern: RegExp) => JSON.stringify(`./${names.find((name) => pattern.test(name)) ?? ""}`);
-  const choice = `relaxed ? ${address(/softlookup\.relaxed.*\.wasm$/)} : ${address(/softlookup-.*\.wasm$/)}`;
-  const link = `{ rel: "preload", as: "fetch", crossOrigin: "", href: ${choice} }`;
-  const append = `document.head.append(Object.assign(document.createElement("link"), ${link}))`;
-  return `<script>(${String(relaxedSimd)})().then((relaxed) => ${append});</script>`;
+function one<Item>([item, ...others]: readonly Item[]): Item {
+  if (item === undefined || others.length > 0) throw new Error("what to preload was built under other names");
+  return item;
 }
 
 /** Puts the inline parts of index.html into its policy; `single` first takes everything else inline too. */

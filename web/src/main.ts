@@ -2,6 +2,7 @@ import "./styles/index.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
 import { lessons } from "./lessons/index.ts";
+import { reader } from "./state/reader.svelte.ts";
 import { store } from "./state/store.svelte.ts";
 
 /** What stands there already stays until the lesson can take its place. */
@@ -13,7 +14,7 @@ function start(): void {
 }
 // No await: the lesson's modules need this one finished.
 void lessons[store.place.lesson].text().then(start, start);
-if (import.meta.env.MODE !== "single") keepForOffline();
+if (import.meta.env.MODE !== "single") void reader.arrival.then(keepForOffline);
 
 /** The page installs itself for when there is no network; in a frame it has no need to. */
 function keepForOffline(): void {

@@ -578,7 +578,7 @@ function oneTokenFigure(inputs: Inputs, change: Change): Figure {
   };
 }
 
-export function lookupFigure(step: string, inputs: Inputs, change: Change): Figure | undefined {
+export function lookupFigure(step: string, inputs: Inputs, change: Change): Figure {
   switch (step) {
     case "hard":
       return hardFigure(inputs, change);

@@ -1,6 +1,6 @@
 import type { Text } from "../content/text.ts";
 import type { Numbers } from "../state/codec.ts";
-import type { Inputs } from "../state/inputs.ts";
+import { type Inputs, writer } from "../state/inputs.ts";
 import { given, symbol, words } from "./explain.ts";
 import { at, type Grid, type Role, type Symbol } from "./figure.ts";
 
@@ -39,12 +39,7 @@ export function typedGrid(
     cols,
     role,
     scale: "signed",
-    type: {
-      write: (row, col, value) => {
-        const index = row * cols.length + col;
-        change({ [key]: inputs[key].with(index, value) }, `${key}.${index}`);
-      },
-    },
+    type: { write: writer(key, cols.length, inputs, change) },
     explain(row, col) {
       const exact = at(stored, cols.length, row, col);
       const index = rows.length > 1 ? `${row},${col}` : String(col);

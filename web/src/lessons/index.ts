@@ -5,6 +5,8 @@ import type { Experiments } from "./experiments.ts";
 interface Pieces {
   text: () => Promise<Lesson>;
   experiments: () => Promise<{ default: Experiments }>;
+  /** Its first step without the core, where it has been recorded. */
+  opening?: () => Promise<{ default: Experiments }>;
 }
 
 /** The text with its formulae. */
@@ -18,6 +20,7 @@ export const lessons: Readonly<Record<LessonId, Pieces>> = {
   lookup: {
     text: () => text("lookup", import("../content/lookup.ts"), import("virtual:math/lookup")),
     experiments: () => import("./lookup.ts"),
+    opening: () => import("./opening.ts"),
   },
   formula: {
     text: () => text("formula", import("../content/formula.ts"), import("virtual:math/formula")),

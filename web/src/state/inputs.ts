@@ -1,4 +1,5 @@
-import type { Codec, Field } from "./codec.ts";
+import type { Change, KeysOf } from "../compute/typed.ts";
+import type { Codec, Field, Numbers } from "./codec.ts";
 import { cacheFields, fitGenerated } from "./fields/cache.ts";
 import { costFields, fitCost } from "./fields/cost.ts";
 import { formulaFields } from "./fields/formula.ts";
@@ -40,6 +41,14 @@ export const codecOf = <Key extends keyof Inputs>(key: Key): Codec<Inputs[Key]> 
 /** Takes away what no longer fits together. */
 export const fitted = (inputs: Inputs): Inputs =>
   fitCost(fitMinimind(fitHeads(fitGenerated(fitSequence(inputs)))));
+
+/** Writes one number of an input of numbers, row-major, `cols` to a row. */
+export const writer =
+  (key: KeysOf<Numbers>, cols: number, inputs: Inputs, change: Change) =>
+  (row: number, col: number, value: number): void => {
+    const index = row * cols + col;
+    change({ [key]: inputs[key].with(index, value) }, `${key}.${String(index)}`);
+  };
 
 export function sameInput<Key extends keyof Inputs>(key: Key, one: Inputs, other: Inputs): boolean {
   return one[key] === other[key] || codecOf(key).write(one[key]) === codecOf(key).write(other[key]);

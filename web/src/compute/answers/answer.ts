@@ -14,7 +14,7 @@ export type AnswerTable = Readonly<Record<string, Find>>;
 
 export type Answers<Questions extends readonly Question[]> = Readonly<Record<IdOf<Questions>, Find>>;
 
-export async function answerTo({ id }: Question, answers: AnswerTable): Promise<Answer> {
+export async function answerTo({ id }: Pick<Question, "id">, answers: AnswerTable): Promise<Answer> {
   const find = answers[id];
   if (find === undefined) throw new RangeError(`no answer to ${id}`);
   return find();

@@ -1,7 +1,11 @@
+async function inTurn(items, work) {
+  for (const item of items) await work(item);
+}
+
 /** Runs every named check, also after one has failed, and counts. */
-export async function checks(all) {
+export async function checks(all, each = inTurn) {
   const counts = { passed: 0, failed: 0 };
-  for (const [name, check] of Object.entries(all)) {
+  await each(Object.entries(all), async ([name, check]) => {
     try {
       await check();
       counts.passed += 1;
@@ -10,6 +14,6 @@ export async function checks(all) {
       counts.failed += 1;
       console.log(`FAILED  ${name}: ${error.message}`);
     }
-  }
+  });
   return counts;
 }

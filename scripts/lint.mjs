@@ -25,7 +25,7 @@ async function clangTidy() {
 
 /** Wants the package built: tests and page are checked against its types. */
 export function lint() {
-  return checks({
+  const all = {
     "clang-format": () => run("clang-format", ["--dry-run", "--Werror", ...formattedCpp()]),
     "clang-tidy": () =>
       whenChanged(
@@ -38,7 +38,8 @@ export function lint() {
     tsc: () => run(bin("tsc"), ["--project", "."]),
     "svelte-check": () =>
       run(bin("svelte-check"), ["--workspace", "web", "--tsconfig", "./tsconfig.json", "--fail-on-warnings"]),
-  });
+  };
+  return checks(all, inParallel);
 }
 
 await runAsScript(import.meta.url, async () => {

@@ -71,6 +71,7 @@ test.describe("served", () => {
     try {
       const page = await context.newPage();
       await page.goto(server.url);
+      await page.mouse.move(3, 3); // somebody is there
       await expect.poll(() => installed(page)).toBe("activated");
 
       await context.setOffline(true);

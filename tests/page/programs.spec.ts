@@ -3,6 +3,7 @@ import { mkdtempSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Page } from "@playwright/test";
 import { relaxedFlags } from "../../scripts/node-flags.mjs";
 import { findNumPy } from "../../scripts/requirements.mjs";
 import { which } from "../../scripts/which.mjs";
@@ -16,11 +17,12 @@ import { masksProgram } from "../../web/src/compute/programs/masks.ts";
 import { minimindProgram } from "../../web/src/compute/programs/minimind.ts";
 import type { Program } from "../../web/src/compute/programs/program.ts";
 import { scaleProgram } from "../../web/src/compute/programs/scale.ts";
+import { faults } from "../../web/src/content/faults.ts";
 import type { LessonId, Place } from "../../web/src/content/lesson.ts";
 import { type CodeLanguage, codeOf } from "../../web/src/export/code.ts";
 import type { Inputs } from "../../web/src/state/inputs.ts";
 import { readLink } from "../../web/src/state/url.ts";
-import { addressOf, expect, numbersOf, open, places, test } from "./fixtures.ts";
+import { addressOf, expect, numbersOf, open, places, settled, test, turnTo } from "./fixtures.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const numPy = foundNumPy();
@@ -49,10 +51,10 @@ const pyTorch = [numPy, which("python3")].find(
   (python) => python && spawnSync(python, ["-c", "import torch"]).status === 0,
 );
 
-/** In either language's spelling. */
+/** In either language's spelling, or the page's. */
 function toNumber(text: string): number {
   if (text === "True" || text === "False") return Number(text === "True");
-  return Number(text.replace(/^(-?)inf$/, "$1Infinity"));
+  return Number(text.replaceAll("−", "-").replace(/^(-?)(inf|∞)$/, "$1Infinity"));
 }
 
 /** What a program prints: a name, and under it rows of numbers. A name may come twice. */
@@ -198,12 +200,81 @@ const headParts = Object.fromEntries(
 ) as typeof minimindParts;
 
 /** The tables of counts, under the program's names for them. */
-const listings: Readonly<Record<string, string>> = {
-  time: "operations",
-  matrix: "scoreTable",
-  parameters: "matrices",
-  calculator: "calculator",
+const listings: Readonly<Partial<Record<LessonId, Readonly<Record<string, string>>>>> = {
+  heads: { parameters: "parameters" },
+  cost: { time: "operations", matrix: "scoreTable", parameters: "matrices", calculator: "calculator" },
 };
+
+/** The plots of a step, under the program's names for them. */
+const plots: Readonly<Record<string, string>> = {
+  operations: "nextToken",
+  variance: "variance",
+  entropy: "entropy",
+  largest: "largest",
+};
+
+/** The passes that a row of the table of shapes is about. */
+const shaped = ["x", "query", "queryHeads", "scores", "weights", "heads", "merged", "output"];
+
+/** The first cut that leaks. */
+const firstLeak: Part = (leaks) => [leaks.indexOf(1)];
+
+interface Shown {
+  name: string;
+  numbers: readonly number[];
+  part?: Part;
+}
+
+/** Every matrix of the step, asked for at once. */
+async function gridsOf(page: Page): Promise<ReadonlyMap<string, readonly number[]>> {
+  const found = await page.locator("[data-grid]").evaluateAll((grids) =>
+    grids.map((grid) => ({
+      id: grid.getAttribute("data-grid") ?? "",
+      texts: [...grid.querySelectorAll<HTMLElement>("td[data-value]")].map(
+        ({ dataset }) => dataset["value"] ?? "",
+      ),
+    })),
+  );
+  return new Map(found.map(({ id, texts }) => [id, texts.map(toNumber)]));
+}
+
+/** The numbers of a step that stand in no matrix. */
+async function besidesMatrices(page: Page, { lesson, step }: Place): Promise<readonly Shown[]> {
+  const shown: Shown[] = [];
+  const valuesOf = (selector: string, attribute = "data-value") =>
+    page
+      .locator(selector)
+      .evaluateAll((cells, name) => cells.map((one) => Number(one.getAttribute(name))), attribute);
+  const counted = listings[lesson]?.[step];
+  if (counted !== undefined) {
+    shown.push({ name: counted, numbers: await valuesOf(`[data-listing="${step}"] [data-value]`) });
+  }
+  if (step === "shapes") {
+    const texts = await page.locator("[data-listing=shapes] code").allInnerTexts();
+    texts
+      .filter((text) => text.startsWith("("))
+      .forEach((text, nth) => {
+        shown.push({ name: shaped[nth] ?? "", numbers: text.slice(1, -1).split(", ").map(Number) });
+      });
+  }
+  if (lesson === "cache" && step === "memory") {
+    shown.push({ name: "cacheMemory", numbers: await valuesOf("[data-bytes]", "data-bytes") });
+  }
+  if (lesson === "scale" || (lesson === "cache" && step === "count")) {
+    for (const [plot, name] of Object.entries(plots)) {
+      const numbers = await valuesOf(`[data-plot="${plot}"] td`);
+      if (numbers.length > 0) shown.push({ name, numbers });
+    }
+  }
+  for (const report of await page.locator(".report").all()) {
+    const firstCut = await report.locator("[data-first-cut]").getAttribute("data-first-cut");
+    shown.push(
+      { name: "influence", numbers: await numbersOf(report, "influence") },
+      { name: "leaks", numbers: [firstCut === "none" ? -1 : Number(firstCut)], part: firstLeak },
+    );
+  }
+  return shown;
+}
 
 /** The matrices of the page that a program has to print, under the program's name for them. */
 const names: Readonly<Record<string, string>> = {
@@ -255,6 +326,14 @@ const names: Readonly<Record<string, string>> = {
   outputAfter: "output",
   weightsBefore: "weights",
   weightsAfter: "weights",
+  triangle: "triangle",
+  step: "mask",
+  chunkMask: "mask",
+  misaligned: "misaligned",
+  whole: "whole",
+  through: "through",
+  tokens: "x",
+  future: "replaced",
 };
 
 /** Names that mean something else, or what is given, in these lessons. */
@@ -263,6 +342,13 @@ const otherwise: Readonly<Partial<Record<LessonId, readonly string[]>>> = {
   formula: ["q", "k", "v"],
   masks: ["q", "k", "v", "scores"],
   cache: ["q", "k", "v"],
+};
+
+/** Steps whose matrices hold what their program starts from, or are in none of its passes. */
+const showsGivenOnly: Readonly<Partial<Record<LessonId, readonly string[]>>> = {
+  formula: ["inputs"],
+  masks: ["padding", "padding-masked", "causal", "both"],
+  minimind: ["x", "pairings", "distance", "repeat", "variables", "labs"],
 };
 
 function partsOf(lesson: LessonId, step: string): typeof minimindParts {
@@ -286,13 +372,14 @@ const edits: Readonly<Partial<Record<LessonId, string>>> = {
   lookup: "&temperature=0.5",
   formula: "&q=-2.5_1_0_1_1_0_0.5_3e-5",
   scale: "&width=32&keyCount=4&seed=8",
-  cache: "&generated=7&position=4&seed=12",
+  cache: "&generated=7&position=4&chunk=3&seed=12&modelDim=64&memoryKvHeads=32",
   masks: "&mask=0000110010101111&scores=3_0.5_-1_1000",
-  heads: "&headsLength=3&headsDim=8&headsCount=4&headsSilent=2&headsTokens=1.2.0.75",
+  heads:
+    "&headsLength=3&headsDim=8&headsCount=4&headsSilent=2&headsTokens=1.2.0.75&shapeBatch=1&shapeLength=5&shapeDim=16&shapeHeads=4",
   minimind:
     "&mmLength=4&mmHidden=24&mmHeads=6&mmKvHeads=3&mmHead=4&mmPast=2&mmKeep=11011111&mmTokens=1.2.0.75",
   cost: "&costLength=4096&costDim=768&costHeads=12&costTokens=5&costWindow=2&costSeed=9",
-  leak: "&length=5&seed=11&cut=1",
+  leak: "&length=5&seed=11&cut=1&tokens=1.2.0.75&future=3.0.2&fault=finite-sentinel",
 };
 
 let folder: string;
@@ -311,66 +398,68 @@ test.describe("a copied program prints the numbers of the page", () => {
   for (const lesson of lessonIds) {
     test(lesson, async ({ page, site }) => {
       test.slow();
-      const edited = edits[lesson];
       const own = places.filter((place) => place.lesson === lesson);
-      const made = own.map((place) =>
-        programFor(place, readLink(addressOf(place, "en", edited)).link.inputs),
+      const states = [undefined, edits[lesson]].flatMap((edit) =>
+        own.map((place) => {
+          const search = addressOf(place, "en", edit);
+          const { inputs } = readLink(search).link;
+          return { place, edit, search, inputs, program: programFor(place, inputs) };
+        }),
       );
       const distinct = (language: CodeLanguage) => [
-        ...new Set(
-          made.filter((program) => program !== undefined).map((program) => codeOf(program, language)),
-        ),
+        ...new Set(states.flatMap(({ program }) => (program ? [codeOf(program, language)] : []))),
       ];
       const outputsOf = (language: CodeLanguage, runAll: typeof inNode) => {
-        const outputs = runAll(distinct(language));
-        return new Map(distinct(language).map((text, index) => [text, outputs[index]]));
+        const texts = distinct(language);
+        const outputs = runAll(texts);
+        return new Map(texts.map((text, index) => [text, outputs[index]]));
       };
       const printedBy = {
         JavaScript: outputsOf("JavaScript", inNode),
         NumPy: outputsOf("NumPy", inNumPy),
       };
-      let compared = 0;
-      for (const [nth, place] of own.entries()) {
-        const search = addressOf(place, "en", edited);
-        const { inputs } = readLink(search).link;
-        const program = made[nth];
-        const copyAs = page.getByRole("group", { name: "Copy as" });
-        await open(page, site, search);
+      const copyAs = page.getByRole("group", { name: "Copy as" });
+      for (const [nth, { place, edit, search, inputs, program }] of states.entries()) {
+        if (nth === 0) await open(page, site, search);
+        else await turnTo(page, place, "en", edit);
         await expect(copyAs).toHaveCount(program === undefined ? 0 : 1);
         if (program === undefined) continue;
+        await settled(page);
 
         const fromNode = printedBy.JavaScript.get(codeOf(program, "JavaScript"));
         const fromNumPy = printedBy.NumPy.get(codeOf(program, "NumPy"));
-        const compare = (shown: readonly number[], name: string, part: Part, what: string) => {
+        let compared = 0;
+        const compare = ({ name, numbers, part = whole }: Shown, what: string) => {
           // A step may run twice: right and wrong, before and after.
-          const found = fromNode?.get(name)?.map((numbers) => String(part(numbers, inputs))) ?? [];
-          const same = found.indexOf(String(shown));
+          const found = fromNode?.get(name)?.map((all) => String(part(all, inputs))) ?? [];
+          const same = found.indexOf(String(numbers));
           expect(same, `${place.step}: ${what} in JavaScript`).toBeGreaterThanOrEqual(0);
-          expectNear(part(fromNumPy?.get(name)?.[same] ?? [], inputs), shown, what);
+          expectNear(part(fromNumPy?.get(name)?.[same] ?? [], inputs), numbers, what);
           compared += 1;
         };
+        const grids = await gridsOf(page);
         for (const [grid, [name, part]] of Object.entries(partsOf(lesson, place.step))) {
-          const shown = await numbersOf(page, grid);
-          if (shown.length > 0 && fromNode?.has(name)) compare(shown, name, part, grid);
+          const numbers = grids.get(grid);
+          if (numbers && fromNode?.has(name)) compare({ name, numbers, part }, grid);
         }
-        const counted = listings[place.step];
-        if (lesson === "cost" && counted !== undefined) {
-          const texts = await page
-            .locator(`[data-listing="${place.step}"] [data-value]`)
-            .evaluateAll((cells) => cells.map((one) => Number(one.getAttribute("data-value"))));
-          compare(texts, counted, whole, counted);
-        }
+        for (const shown of await besidesMatrices(page, place)) compare(shown, shown.name);
+        expect(compared > 0, place.step).toBe(!showsGivenOnly[lesson]?.includes(place.step));
       }
-      expect(compared).toBeGreaterThan(1);
     });
   }
 });
 
 test.describe("in every language a program", () => {
-  /** Each program once. */
+  /** Each program once, and the leak check of every fault. */
   const all = new Map(
-    places.flatMap((place) => {
-      const program = programFor(place, readLink(addressOf(place, "en", edits[place.lesson])).link.inputs);
+    [
+      ...places.map((place) => ({ place, more: edits[place.lesson] })),
+      ...faults.map((fault) => ({
+        place: { lesson: "leak", step: "others" } as const,
+        more: `&length=8&fault=${fault}`,
+      })),
+    ].flatMap(({ place, more }) => {
+      const program = programFor(place, readLink(addressOf(place, "en", more)).link.inputs);
       return program ? [[codeOf(program, "NumPy"), program] as const] : [];
     }),
   );

@@ -17,9 +17,12 @@ import { sameBits } from "./answers/answer.ts";
 
 const dim = 2;
 
+/** Of queries, keys and values. */
+export const sequenceSeed = ({ seed }: Inputs, nth: number) => seed * 3 + nth;
+
 /** Queries, keys and values [n, 2] of the generated tokens. */
-export function sequence({ generated, seed }: Inputs) {
-  const draw = (offset: number) => randomNormal([generated, dim], seed * 3 + offset).data;
+export function sequence(inputs: Inputs) {
+  const draw = (nth: number) => randomNormal([inputs.generated, dim], sequenceSeed(inputs, nth)).data;
   return { q: draw(0), k: draw(1), v: draw(2) };
 }
 
@@ -359,12 +362,13 @@ export function cacheControls(step: string, { generated }: Inputs): readonly Con
   }
 }
 
-const lengths = indices(13).map((power) => 2 ** (power + 3));
+/** Lengths that operations are counted for. */
+export const countLengths = indices(13).map((power) => 2 ** (power + 3));
 
 export function cachePlots(step: string, { modelDim }: Inputs): readonly Plot[] {
   if (step !== "count") return [];
   const points = (count: (length: number) => number) =>
-    lengths.map((length) => [length, count(length)] as const);
+    countLengths.map((length) => [length, count(length)] as const);
   return [
     {
       id: "operations",

@@ -607,14 +607,19 @@ export function shapesListing(shapes: HeadShapes): Listing {
   };
 }
 
-/** Sizes of the chapter's question, GPT-2's, and the reader's own. */
-function parametersListing({ shapeDim, shapeHeads }: Inputs): Listing {
-  const sizes: readonly (readonly [modelDim: number, numHeads: number, own?: true])[] = [
-    [512, 8],
-    [512, 64],
-    [768, 12],
-    [shapeDim, shapeHeads, true],
-  ];
+/** Sizes of the chapter's question, GPT-2's, and last the reader's own. */
+export const parameterSizes = ({
+  shapeDim,
+  shapeHeads,
+}: Inputs): readonly (readonly [modelDim: number, numHeads: number])[] => [
+  [512, 8],
+  [512, 64],
+  [768, 12],
+  [shapeDim, shapeHeads],
+];
+
+function parametersListing(inputs: Inputs): Listing {
+  const sizes = parameterSizes(inputs);
   return {
     id: "parameters",
     columns: [
@@ -627,7 +632,8 @@ function parametersListing({ shapeDim, shapeHeads }: Inputs): Listing {
       headsTerms.total,
       headsTerms.counted,
     ],
-    rows: sizes.map(([modelDim, numHeads, own]) => {
+    rows: sizes.map(([modelDim, numHeads], nth) => {
+      const own = nth === sizes.length - 1;
       const { query, key, value, output, total } = cost.parameters({ modelDim, numHeads });
       const counted = withLayer(
         new MultiHeadAttention({ embedDim: modelDim, numHeads, bias: false }),

@@ -33,9 +33,10 @@ import { keys, outputExplanation, outputs, queries, weightsGrid } from "./passes
 import type { Plot } from "./plot.ts";
 import { type Change, typedGrid } from "./typed.ts";
 
-/** Draws at each width, and pairs that are sampled for the variance. */
+/** Draws at each width, pairs that are sampled for the variance, and queries for the entropy. */
 export const draws = 8;
 export const samples = 4096;
+export const sampledQueries = 256;
 
 /** No more products than this are written out. */
 const longest = 8;

@@ -2,21 +2,27 @@ import type { Input, Program, Run } from "../compute/programs/program.ts";
 import {
   additiveWriter,
   attentionWriter,
+  fixedContextWriter,
   hardWriter,
   linearWriter,
   softmaxWriter,
 } from "./programs/attention.ts";
+import { chunkMaskWriter, decodeWriter } from "./programs/cache.ts";
 import {
+  cacheMemoryWriter,
   calculatorWriter,
-  drawsWriter,
   matricesWriter,
+  nextTokenWriter,
   operationsWriter,
+  parametersWriter,
   scoreTableWriter,
   windowWriter,
 } from "./programs/cost.ts";
 import { type Dialect, dialects, pythonRandom, type Writer } from "./programs/dialect.ts";
-import { headsWriter } from "./programs/heads.ts";
+import { headsWriter, shapesWriter } from "./programs/heads.ts";
+import { leakCheckWriter, sequenceWriter } from "./programs/leak.ts";
 import { minimindWriter } from "./programs/minimind.ts";
+import { drawsWriter, saturationWriter, varianceWriter } from "./programs/scale.ts";
 
 // A program of a step as text. All languages print the same passes under the same names.
 
@@ -28,15 +34,26 @@ const writers: { readonly [Kind in Run["kind"]]: Writer<Extract<Run, { kind: Kin
   softmax: softmaxWriter,
   hard: hardWriter,
   additive: additiveWriter,
+  fixedContext: fixedContextWriter,
   linear: linearWriter,
   draws: drawsWriter,
+  variance: varianceWriter,
+  saturation: saturationWriter,
+  chunkMask: chunkMaskWriter,
+  decode: decodeWriter,
   heads: headsWriter,
+  shapes: shapesWriter,
   minimind: minimindWriter,
   operations: operationsWriter,
   scoreTable: scoreTableWriter,
   matrices: matricesWriter,
+  nextToken: nextTokenWriter,
+  parameters: parametersWriter,
   calculator: calculatorWriter,
+  cacheMemory: cacheMemoryWriter,
   window: windowWriter,
+  sequence: sequenceWriter,
+  leakCheck: leakCheckWriter,
 };
 
 const writerOf = (run: Run) => writers[run.kind] as unknown as Writer<Run>;
@@ -93,16 +110,20 @@ const imported = [
   "KVCache",
   "MultiHeadAttention",
   "additiveAttention",
+  "checkCausality",
   "cost",
   "dotProductMoments",
   "faultyAttention",
   "linearAttention",
   "masks",
+  "mergeHeads",
+  "moments",
   "randomNormal",
   "rowEntropies",
   "rowSums",
   "scaledDotProductAttention",
   "softmax",
+  "splitHeads",
 ];
 
 const javaScriptShow = `function show(steps) {
@@ -129,9 +150,8 @@ function javaScript({ inputs, runs }: Program): string {
   const names = imported.filter((name) =>
     new RegExp(`(?<!\\w\\.|")\\b${name}[.(]`).test(`${given}\n${text}`),
   );
-  return `import { ${names.join(", ")} } from "softlookup";
-
-${text.includes("show(") ? javaScriptShow : ""}${given}${given && "\n\n"}${text}
+  const imports = names.length > 0 ? `import { ${names.join(", ")} } from "softlookup";\n\n` : "";
+  return `${imports}${text.includes("show(") ? javaScriptShow : ""}${given}${given && "\n\n"}${text}
 `;
 }
 

@@ -1,10 +1,9 @@
 import type { Inputs } from "../../state/inputs.ts";
-import { headsInputs } from "../heads.ts";
+import { headsInputs, parameterSizes } from "../heads.ts";
 import type { Input, Program } from "./program.ts";
 
-/** The layer's tokens and matrices as the page has them; steps that only count have no program. */
-export function headsProgram(step: string, inputs: Inputs): Program | undefined {
-  if (step === "shapes" || step === "parameters") return undefined;
+/** The layer's tokens and matrices as the page has them. */
+function layer(step: string, inputs: Inputs): Program {
   const { headsLength, headsDim, headsCount, headsSilent } = inputs;
   const { x, matrices } = headsInputs(inputs);
   const square = (name: string, { data }: { data: ArrayLike<number> }): Input => ({
@@ -24,5 +23,22 @@ export function headsProgram(step: string, inputs: Inputs): Program | undefined 
       ...(besides === "silence" ? [{ name: "silent", value: headsSilent }] : []),
     ],
     runs: [{ kind: "heads", ...(besides && { besides }) }],
+  };
+}
+
+export function headsProgram(step: string, inputs: Inputs): Program {
+  if (step === "parameters") {
+    return { inputs: [], runs: [{ kind: "parameters", sizes: parameterSizes(inputs) }] };
+  }
+  if (step !== "shapes") return layer(step, inputs);
+  const { shapeBatch, shapeLength, shapeDim, shapeHeads } = inputs;
+  return {
+    inputs: [
+      { name: "B", value: shapeBatch },
+      { name: "n", value: shapeLength },
+      { name: "d", value: shapeDim },
+      { name: "H", value: shapeHeads },
+    ],
+    runs: [{ kind: "shapes" }],
   };
 }

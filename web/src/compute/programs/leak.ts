@@ -1,18 +1,12 @@
 import { masks } from "softlookup";
+import type { CandidateName } from "../../content/faults.ts";
 import type { Inputs } from "../../state/inputs.ts";
 import { bitsOf } from "../figure.ts";
 import { sequences } from "../sequence.ts";
-import type { Order, Program, Run } from "./program.ts";
+import type { Input, Order, Program, Run } from "./program.ts";
 
-/** The sequence as it is and with its future replaced. */
-export function leakProgram(step: string, inputs: Inputs): Program | undefined {
-  const orders: Readonly<Record<string, Order | "none">> = {
-    causal: "before",
-    "no-mask": "none",
-    "after-softmax": "after",
-  };
-  const order = orders[step];
-  if (order === undefined) return undefined;
+/** Attention over the sequence as it is and with its future replaced. */
+function experiment(order: Order | "none", inputs: Inputs): Program {
   const { length, dim: width } = inputs;
   const { original, replaced } = sequences(inputs);
   const bits = bitsOf(masks.causal(length));
@@ -32,4 +26,36 @@ export function leakProgram(step: string, inputs: Inputs): Program | undefined {
     ],
     runs: [run("x"), run("replaced")],
   };
+}
+
+/** A gallery of every fault has no program: one of them closely does. */
+export function leakProgram(step: string, inputs: Inputs): Program | undefined {
+  const { length, dim: width, seed, cut, tokens: edits, future, fault } = inputs;
+  const drawn: readonly Input[] = [
+    { name: "n", value: length },
+    { name: "d", value: width },
+    { name: "seed", value: seed },
+  ];
+  const check = (candidates: readonly CandidateName[]): Program => ({
+    inputs: drawn,
+    runs: [{ kind: "leakCheck", edits, candidates }],
+  });
+  switch (step) {
+    case "tokens":
+      return { inputs: drawn, runs: [{ kind: "sequence", edits }] };
+    case "replace":
+      return { inputs: [...drawn, { name: "cut", value: cut }], runs: [{ kind: "sequence", edits, future }] };
+    case "causal":
+      return experiment("before", inputs);
+    case "no-mask":
+      return experiment("none", inputs);
+    case "after-softmax":
+      return experiment("after", inputs);
+    case "check":
+      return check(["causal", "no-mask", "mask-after-softmax"]);
+    case "others":
+      return check([fault]);
+    default:
+      return undefined;
+  }
 }

@@ -26,6 +26,11 @@ const parameters = ({ addW, addU, addB, addV }: Inputs): readonly Input[] => [
   row("v", addV),
 ];
 
+const sentences = ({ decoder, encoder }: Inputs): readonly Input[] => [
+  matrix("decoder", decoder),
+  matrix("encoder", encoder),
+];
+
 const names = { q: "q", k: "keys", v: "values" } as const;
 
 /** C's row of the example under the causal mask. */
@@ -63,9 +68,11 @@ export function lookupProgram(step: string, inputs: Inputs): Program | undefined
           { kind: "attention", ...names, divisor: "1", output: true },
         ],
       };
+    case "bottleneck":
+      return { inputs: sentences(inputs), runs: [{ kind: "fixedContext" }] };
     case "look-back":
       return {
-        inputs: [matrix("decoder", inputs.decoder), matrix("encoder", inputs.encoder), ...parameters(inputs)],
+        inputs: [...sentences(inputs), ...parameters(inputs)],
         runs: [{ kind: "additive", q: "decoder", k: "encoder", v: "encoder" }],
       };
     case "one-token":

@@ -1,7 +1,7 @@
 import { widths } from "../../state/fields/scale.ts";
 import type { Inputs } from "../../state/inputs.ts";
 import { transposed } from "../figure.ts";
-import { dim, draws, projections, seedOf, tokens } from "../scale.ts";
+import { dim, draws, projections, sampledQueries, samples, seedOf, tokens } from "../scale.ts";
 import type { Input, Program } from "./program.ts";
 
 /** X and its matrices as torch keeps them, [out, in]; one head, and nothing mixed afterwards. */
@@ -21,13 +21,19 @@ function layer(step: string, inputs: Inputs): Program {
   };
 }
 
-/** What is sampled in a worker has no program. */
 export function scaleProgram(step: string, inputs: Inputs): Program | undefined {
   const { width, keyCount } = inputs;
   const weigh = { kind: "attention", q: "q", k: "k", v: "k", output: false, sharpness: true } as const;
   switch (step) {
     case "draws":
       return { inputs: [], runs: [{ kind: "draws", widths, pairs: draws, seed: seedOf(inputs, 0) }] };
+    case "variance":
+      return { inputs: [], runs: [{ kind: "variance", widths, pairs: samples, seed: seedOf(inputs, 0) }] };
+    case "entropy":
+      return {
+        inputs: [{ name: "keys", value: keyCount }],
+        runs: [{ kind: "saturation", widths, queries: sampledQueries, seed: seedOf(inputs, 0) }],
+      };
     case "saturation":
       return {
         inputs: [

@@ -124,6 +124,15 @@ show("output", output)`,
     `show(additiveAttention.trace(${q}, ${k}, ${values}, { W, U, b, v }).steps${without("masked")});`,
 };
 
+export const fixedContextWriter: Writer<Of<"fixedContext">> = {
+  helpers: () => [pythonShow],
+  python: () => `output = encoder[[-1] * len(decoder)]  # the same for every step
+show("output", output)`,
+  javaScript: () => `const output = decoder.map(() => encoder.at(-1)); // the same for every step
+const shape = [output.length, output[0].length];
+show([{ id: "output", tensor: { data: Float32Array.from(output.flat()), shape } }]);`,
+};
+
 const pythonFeature = ({ lib }: Dialect) => `def feature(x):  # elu(x) + 1
     return ${lib}.where(x > 0, x + 1, ${lib}.exp(x))`;
 

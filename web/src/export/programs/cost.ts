@@ -1,29 +1,25 @@
 import type { CountsRun, Run } from "../../compute/programs/program.ts";
-import { type Dialect, pythonRandom, pythonShow, type Writer } from "./dialect.ts";
+import { type Dialect, list, pythonCounts, pythonShow, type Writer } from "./dialect.ts";
 
 type Of<Kind extends Run["kind"]> = Extract<Run, { kind: Kind }>;
 
-const pythonCounts = `def show(name, rows):
-    print(name)
-    for row in rows:
-        print(*row)`;
-
-const list = (sizes: readonly number[]) => `[${sizes.join(", ")}]`;
-
-/** A table of counts, a line for each size. */
+/** A table of counts, a line for each size, whose numbers go by the names of `size`. */
 function countsWriter<Kind extends string>(
   size: string,
-  python: string,
+  python: string | ((dialect: Dialect) => string),
   javaScript: string,
 ): Writer<CountsRun<Kind>> {
   return {
     helpers: () => [pythonCounts],
-    python: ({ kind, sizes }) => `rows = []
+    python({ kind, sizes }, dialect) {
+      const text = typeof python === "string" ? python : python(dialect);
+      return `rows = []
 for ${size} in ${list(sizes)}:
-    ${python.replaceAll("\n", "\n    ")}
-show("${kind}", rows)`,
+    ${text.replaceAll("\n", "\n    ")}
+show("${kind}", rows)`;
+    },
     javaScript: ({ kind, sizes }) => `console.log("${kind}");
-for (const ${size} of ${list(sizes)}) {
+for (const ${size.includes(",") ? `[${size}]` : size} of ${list(sizes)}) {
   ${javaScript.replaceAll("\n", "\n  ")}
 }`,
   };
@@ -53,6 +49,28 @@ export const matricesWriter = countsWriter<"matrices">(
   "rows.append([d * d, 4 * d * d])  # W^Q, W^K, W^V and W^O",
   `const { query, total } = cost.parameters({ modelDim: d, numHeads: 1 });
 console.log(query, total);`,
+);
+
+export const nextTokenWriter = countsWriter<"nextToken">(
+  "n",
+  `anew = 8 * n * d * d + 4 * n * n * d
+cached = 8 * d * d + 4 * n * d  # one row of each product
+rows.append([anew, cached])`,
+  `const size = { length: n, modelDim: d };
+console.log(cost.operations(size).total, cost.decodeOperations(size).total);`,
+);
+
+export const parametersWriter = countsWriter<"parameters">(
+  "d, H",
+  ({ lib }) => `head_dim = d // H
+wq, wk, wv = (${lib}.zeros((H * head_dim, d)) for _ in range(3))
+wo = ${lib}.zeros((d, H * head_dim))
+counts = [math.prod(matrix.shape) for matrix in (wq, wk, wv, wo)]
+rows.append([head_dim, *counts, 4 * d * d, sum(counts)])`,
+  `const { query, key, value, output, total } = cost.parameters({ modelDim: d, numHeads: H });
+const layer = new MultiHeadAttention({ embedDim: d, numHeads: H, bias: false });
+console.log(d / H, query, key, value, output, total, layer.parameterCount);
+layer.dispose();`,
 );
 
 export const calculatorWriter: Writer<Of<"calculator">> = {
@@ -90,6 +108,22 @@ for (const row of [
   console.log(row);`,
 };
 
+export const cacheMemoryWriter: Writer<Of<"cacheMemory">> = {
+  helpers: () => [pythonCounts],
+  python: () => `numbers = 2 * layers * kv_heads * head_dim * n * batch  # keys and values
+show("cacheMemory", [[numbers * bytes]])`,
+  javaScript: () => `const { bytes: total } = cost.kvCacheMemory({
+  length: n,
+  layers,
+  numKvHeads: kv_heads,
+  headDim: head_dim,
+  batch,
+  bytesPerElement: bytes,
+});
+console.log("cacheMemory");
+console.log(total);`,
+};
+
 export const windowWriter: Writer<Of<"window">> = {
   helpers: () => [pythonShow],
   python: (_, { lib, along }) => `query, key = ${lib}.arange(n)[:, None], ${lib}.arange(n)
@@ -105,26 +139,5 @@ show([
   { id: "window", tensor: bits },
   { id: "seen", tensor: { ...seen, shape: [n, 1] } },
   { id: "total", tensor: rowSums({ data: seen.data, shape: [1, n] }) },
-]);`,
-};
-
-export const drawsWriter: Writer<Of<"draws">> = {
-  helpers: (_, dialect: Dialect) => [pythonRandom(dialect), pythonShow],
-  python: ({ widths, pairs, seed }, { axis, join, lib }) => `widths = ${list(widths)}
-rows = []
-for d in widths:
-    q, k = random_normal(${String(seed)}, ${String(pairs)}, d), random_normal(${String(seed + 1)}, ${String(pairs)}, d)
-    rows.append((q * k).sum(${axis(-1)})[None])
-show("draws", ${join}(rows))
-show("deviation", ${lib === "np" ? "np.array" : "torch.tensor"}(widths)[:, None] ** 0.5)`,
-  javaScript: ({ widths, pairs, seed }) => `const widths = ${list(widths)};
-const dots = widths.map((d) => {
-  const [q, k] = [${String(seed)}, ${String(seed + 1)}].map((seed) => randomNormal([${String(pairs)}, 1, d], seed));
-  return scaledDotProductAttention.trace(q, k, k).steps[0].tensor.data;
-});
-const deviation = widths.map((d) => dotProductMoments(d, 2).standardDeviation);
-show([
-  { id: "draws", tensor: { data: dots.flatMap((row) => [...row]), shape: [widths.length, ${String(pairs)}] } },
-  { id: "deviation", tensor: { data: deviation, shape: [widths.length, 1] } },
 ]);`,
 };

@@ -1,3 +1,5 @@
+import type { Size } from "../../compute/programs/program.ts";
+
 /** Where the two Python libraries differ. */
 export interface Dialect {
   lib: "np" | "torch";
@@ -55,6 +57,16 @@ export interface Writer<Run> {
   javaScript: (run: Run) => string;
 }
 
+/** Rows that need no more than to be printed. */
+export const pythonCounts = `def show(name, rows):
+    print(name)
+    for row in rows:
+        print(*row)`;
+
+/** A list as both languages write it. */
+export const list = (sizes: readonly Size[]): string =>
+  `[${sizes.map((size) => (typeof size === "number" ? String(size) : list(size))).join(", ")}]`;
+
 export const pythonShow = `def show(name, rows):
     print(name)
     for row in rows.reshape(-1, rows.shape[-1]).tolist():
@@ -71,6 +83,9 @@ export const pythonSoftmax = ({ lib, along, max }: Dialect) => `def softmax(scor
     row_sum[row_sum == 0] = 1
     return exp / row_sum`;
 
+/** Without its passes. */
+export const pythonQuietSoftmax = (dialect: Dialect) => pythonSoftmax(dialect).replace(/^ +show\(.*\n/gm, "");
+
 export const pythonMaskFirst = ({ hide }: Dialect) => `def mask_then_softmax(scores, mask):
     masked = ${hide}
     show("masked", masked)
@@ -86,8 +101,10 @@ export const pythonRandom = ({ array }: Dialect) => `def random_normal(seed, *sh
     twister = random.Random()
     twister.setstate((3, (*words, 624), None))
 
+    def uniform():
+        return (twister.getrandbits(32) + 0.5) / 2**32
+
     def draw():  # Box and Muller
-        size, turn = ((twister.getrandbits(32) + 0.5) / 2**32 for _ in range(2))
-        return math.sqrt(-2 * math.log(size)) * math.cos(2 * math.pi * turn)
+        return math.sqrt(-2 * math.log(uniform())) * math.cos(2 * math.pi * uniform())
 
     return ${array("[draw() for _ in range(math.prod(shape))]", false)}.reshape(shape)`;

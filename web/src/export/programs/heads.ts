@@ -89,3 +89,39 @@ export const headsWriter: Writer<Extract<Run, { kind: "heads" }>> = {
   javaScript: ({ besides }) =>
     [javaScriptLayer, besides ? javaScriptBesides[besides] : "", "\nlayer.dispose();"].join(""),
 };
+
+const pythonShowShape = `def show(name, array):
+    print(name)
+    print(*array.shape)`;
+
+export const shapesWriter: Writer<Extract<Run, { kind: "shapes" }>> = {
+  helpers: () => [pythonShowShape],
+  python: (_, { lib }) => `x, w = ${lib}.zeros((B, n, d)), ${lib}.zeros((d, d))
+show("x", x)
+query = key = value = x @ w.T
+show("query", query)
+q, k, v = (rows.reshape(B, n, H, d // H).swapaxes(1, 2) for rows in (query, key, value))
+show("queryHeads", q)
+scores = q @ k.swapaxes(2, 3)
+show("scores", scores)
+weights = ${lib}.exp(scores) / ${lib}.exp(scores).sum(-1)[..., None]
+show("weights", weights)
+heads = weights @ v
+show("heads", heads)
+merged = heads.swapaxes(1, 2).reshape(B, n, d)
+show("merged", merged)
+output = merged @ w.T
+show("output", output)`,
+  javaScript:
+    () => `const zeros = (...shape) => ({ data: new Float32Array(shape.reduce((a, b) => a * b)), shape });
+const x = zeros(B, n, d);
+const layer = new MultiHeadAttention({ embedDim: d, numHeads: H, bias: false });
+layer.loadStateDict({ in_proj_weight: zeros(3 * d, d), "out_proj.weight": zeros(d, d) });
+const shown = ["query", "queryHeads", "scores", "weights", "heads", "merged", "output"];
+const steps = layer.trace(x, x, x).steps.filter(({ id }) => shown.includes(id));
+for (const { id, shape } of [{ id: "x", shape: x.shape }, ...steps]) {
+  console.log(id);
+  console.log(...shape);
+}
+layer.dispose();`,
+};

@@ -8,8 +8,17 @@ export const atOnce = 150;
 /** A cell to type in or to switch takes as long as several that are only read. */
 const costOf = (grid: Grid) => ((grid.type ?? grid.toggle) ? 6 : 1) * grid.cols.length;
 
-/** Milliseconds to the next piece. */
-export const frame = 16;
+/** Runs in a task of its own, behind the next frame; answers what calls it off. */
+export function afterFrame(run: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const frame = requestAnimationFrame(() => {
+    timer = setTimeout(run);
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+  };
+}
 
 /** A matrix whose first rows stand; below them stands what was there before. */
 export interface Drawn {

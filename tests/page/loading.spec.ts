@@ -225,6 +225,7 @@ test.describe("what takes long is computed in a worker", () => {
     ["scale", "entropy", undefined],
     ["cache", "time", ui.measure.en],
     ["heads", "shapes", undefined],
+    ["minimind", "labs", undefined],
     ["cost", "measure", ui.measure.en],
     ["cost", "peak", ui.measure.en],
     ["leak", "check", undefined],

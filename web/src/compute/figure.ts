@@ -90,7 +90,7 @@ export const symbols = (name: string, count: number, role: Role = "plain"): Symb
 export const numerals = (count: number): Symbol[] => indices(count).map((index) => ({ name: String(index) }));
 
 /** Too many cells to lay out and draw in passing. */
-export const isLarge = ({ rows, cols }: Grid): boolean => rows.length * cols.length > 100;
+export const isLarge = ({ rows, cols }: Grid): boolean => rows.length * cols.length > 40;
 
 export const firstCell = (grid: string): Cell => ({ grid, row: 0, col: 0 });
 

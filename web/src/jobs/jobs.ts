@@ -4,6 +4,7 @@ import { dotProducts } from "./dot-products.ts";
 import { headShapes } from "./head-shapes.ts";
 import { leakChecks } from "./leak-checks.ts";
 import { peakMemory } from "./peak-memory.ts";
+import { printouts } from "./printouts.ts";
 import { saturation } from "./saturation.ts";
 
 /** What the worker can do: each job yields its findings one by one. It runs to its end or is cut off. */
@@ -15,6 +16,7 @@ export const jobs = {
   peakMemory,
   leakChecks,
   headShapes,
+  printouts,
 };
 
 type Jobs = typeof jobs;

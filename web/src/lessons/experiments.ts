@@ -24,7 +24,7 @@ export interface Experiments {
   program?(step: string, inputs: Inputs): Program | undefined;
   answers: AnswerTable;
   /** Above the matrices, beside them where there is room, and below. */
-  above?: Component;
-  beside?: Component;
-  below?: Component;
+  above?: Component<{ step: string }>;
+  beside?: Component<{ step: string }>;
+  below?: Component<{ step: string }>;
 }

@@ -8,8 +8,20 @@ export const atOnce = 150;
 /** A cell to type in or to switch takes as long as several that are only read. */
 const costOf = (grid: Grid) => ((grid.type ?? grid.toggle) ? 6 : 1) * grid.cols.length;
 
-/** Milliseconds to the next piece. */
-export const frame = 16;
+/** A header is made of several elements: that of a wide matrix is a piece of its own. */
+const isWide = (grid: Grid) => 3 * grid.cols.length > atOnce;
+
+/** Runs in a task of its own, behind the next frame; answers what calls it off. */
+export function afterFrame(run: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const frame = requestAnimationFrame(() => {
+    timer = setTimeout(run);
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+  };
+}
 
 /** A matrix whose first rows stand; below them stands what was there before. */
 export interface Drawn {
@@ -38,6 +50,10 @@ export function drawnFurther(drawn: readonly Drawn[], grids: readonly Grid[]): r
     const from = rowsOf(drawn[index], grid);
     const missing = grid.rows.length - from;
     if (missing === 0) continue;
+    if (drawn[index] === undefined && isWide(grid)) {
+      if (left === atOnce) next[index] = { grid, rows: 0 };
+      break;
+    }
     const some = Math.min(missing, Math.max(Math.floor(left / costOf(grid)), left === atOnce ? 1 : 0));
     if (some === 0) break;
     next[index] = { grid, rows: from + some };

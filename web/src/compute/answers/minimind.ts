@@ -4,7 +4,7 @@ import { defaults } from "../../state/inputs.ts";
 import { block, withLayer } from "../layers.ts";
 import { GroupedQueryAttention } from "softlookup";
 import { indices, passes } from "../figure.ts";
-import { labB } from "../minimind-facts.ts";
+import { labB } from "../labs.ts";
 import { inputOf, sizesOf, walk, withAttention } from "../minimind.ts";
 import { type Answers, onlyCell, sameBits } from "./answer.ts";
 

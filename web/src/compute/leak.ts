@@ -1,6 +1,6 @@
 import { type CausalityReport, faultyAttention, scaledDotProductAttention, type Tensor } from "softlookup";
 import { explanations } from "../content/explanations.ts";
-import { faults } from "../content/faults.ts";
+import { type CandidateName, faults } from "../content/faults.ts";
 import { labels } from "../content/labels.ts";
 import { candidates, leakTerms } from "../content/leak.ts";
 import { ui } from "../content/ui.ts";
@@ -60,6 +60,12 @@ const runs = {
   Before: { weights: leakTerms.weightsBefore, output: leakTerms.outputBefore },
   After: { weights: leakTerms.weightsAfter, output: leakTerms.outputAfter },
 } as const;
+
+/** What a step has checked at every cut. */
+export function checkedAt(step: string, { fault }: Inputs): readonly CandidateName[] {
+  if (step === "check") return ["causal", "no-mask", "mask-after-softmax"];
+  return step === "others" ? [fault] : [];
+}
 
 type Examined = "causal" | "no-mask" | "mask-after-softmax";
 

@@ -1,7 +1,7 @@
 import { masks } from "softlookup";
-import type { CandidateName } from "../../content/faults.ts";
 import type { Inputs } from "../../state/inputs.ts";
 import { bitsOf } from "../figure.ts";
+import { checkedAt } from "../leak.ts";
 import { sequences } from "../sequence.ts";
 import type { Input, Order, Program, Run } from "./program.ts";
 
@@ -30,16 +30,12 @@ function experiment(order: Order | "none", inputs: Inputs): Program {
 
 /** A gallery of every fault has no program: one of them closely does. */
 export function leakProgram(step: string, inputs: Inputs): Program | undefined {
-  const { length, dim: width, seed, cut, tokens: edits, future, fault } = inputs;
+  const { length, dim: width, seed, cut, tokens: edits, future } = inputs;
   const drawn: readonly Input[] = [
     { name: "n", value: length },
     { name: "d", value: width },
     { name: "seed", value: seed },
   ];
-  const check = (candidates: readonly CandidateName[]): Program => ({
-    inputs: drawn,
-    runs: [{ kind: "leakCheck", edits, candidates }],
-  });
   switch (step) {
     case "tokens":
       return { inputs: drawn, runs: [{ kind: "sequence", edits }] };
@@ -52,9 +48,8 @@ export function leakProgram(step: string, inputs: Inputs): Program | undefined {
     case "after-softmax":
       return experiment("after", inputs);
     case "check":
-      return check(["causal", "no-mask", "mask-after-softmax"]);
     case "others":
-      return check([fault]);
+      return { inputs: drawn, runs: [{ kind: "leakCheck", edits, candidates: checkedAt(step, inputs) }] };
     default:
       return undefined;
   }

@@ -32,7 +32,7 @@ class Store {
 
   constructor(search: string) {
     this.#read(search);
-    this.#replaceAddress();
+    this.#replaceAddressLater();
   }
 
   get canUndo(): boolean {
@@ -130,6 +130,10 @@ class Store {
 
   #apply(inputs: Inputs): void {
     this.inputs = inputs;
+    this.#replaceAddressLater();
+  }
+
+  #replaceAddressLater(): void {
     clearTimeout(this.#pending);
     this.#pending = setTimeout(() => {
       this.#replaceAddress();

@@ -5,23 +5,14 @@ import type { Grid } from "../compute/figure.ts";
 /** Cells that are drawn in one task. */
 export const atOnce = 150;
 
+/** The same for the next piece: fewer at first, while none of this has ever run and the browser has not compiled it. */
+let pace = 25;
+
 /** A cell to type in or to switch takes as long as several that are only read. */
 const costOf = (grid: Grid) => ((grid.type ?? grid.toggle) ? 6 : 1) * grid.cols.length;
 
 /** A header is made of several elements: that of a wide matrix is a piece of its own. */
 const isWide = (grid: Grid) => 3 * grid.cols.length > atOnce;
-
-/** Runs in a task of its own, behind the next frame; answers what calls it off. */
-export function afterFrame(run: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const frame = requestAnimationFrame(() => {
-    timer = setTimeout(run);
-  });
-  return () => {
-    cancelAnimationFrame(frame);
-    clearTimeout(timer);
-  };
-}
 
 /** A matrix whose first rows stand; below them stands what was there before. */
 export interface Drawn {
@@ -45,16 +36,18 @@ export const isDrawn = (drawn: readonly Drawn[], grids: readonly Grid[]): boolea
 /** The next rows, as many as one task may draw. */
 export function drawnFurther(drawn: readonly Drawn[], grids: readonly Grid[]): readonly Drawn[] {
   const next = drawn.slice(0, grids.length);
-  let left = atOnce;
+  const most = pace;
+  pace = Math.min(2 * pace, atOnce);
+  let left = most;
   for (const [index, grid] of grids.entries()) {
     const from = rowsOf(drawn[index], grid);
     const missing = grid.rows.length - from;
     if (missing === 0) continue;
     if (drawn[index] === undefined && isWide(grid)) {
-      if (left === atOnce) next[index] = { grid, rows: 0 };
+      if (left === most) next[index] = { grid, rows: 0 };
       break;
     }
-    const some = Math.min(missing, Math.max(Math.floor(left / costOf(grid)), left === atOnce ? 1 : 0));
+    const some = Math.min(missing, Math.max(Math.floor(left / costOf(grid)), left === most ? 1 : 0));
     if (some === 0) break;
     next[index] = { grid, rows: from + some };
     left -= some * costOf(grid);

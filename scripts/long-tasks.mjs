@@ -9,6 +9,7 @@ import { buildPage } from "./build-page.mjs";
 import { launchOptions } from "./chromium.mjs";
 import { Failure, root, runAsScript } from "./run.mjs";
 import { serve } from "./serve.mjs";
+import { settled } from "./settled.mjs";
 
 const most = 50;
 
@@ -52,10 +53,7 @@ await runAsScript(import.meta.url, async () => {
     await page.goto(`${server.url}?lang=en`);
     await browser.startTracing(page, { path: trace, categories: ["toplevel", "blink.user_timing"] });
     for (;;) {
-      await page.waitForFunction(
-        () =>
-          document.querySelector("#step") && !document.querySelector("[aria-busy=true], [data-run=running]"),
-      );
+      await settled(page);
       const { searchParams } = new URL(page.url());
       await page.evaluate(turnUp, `${searchParams.get("lesson")} ${searchParams.get("step")}`);
       const next = page.locator("main .steps .primary");

@@ -7,6 +7,7 @@ import { buildPage } from "./build-page.mjs";
 import { launchOptions } from "./chromium.mjs";
 import { root } from "./run.mjs";
 import { serve } from "./serve.mjs";
+import { settled } from "./settled.mjs";
 
 await buildPage();
 const wanted = process.argv.slice(2);
@@ -19,13 +20,13 @@ try {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       for (const language of ["zh", "en"]) {
         await page.goto(`${server.url}?lang=${language}`);
-        await page.waitForSelector("#step");
+        await settled(page);
         // All steps, by the page's own button: a lesson is done where the address names the next.
         for (;;) {
           const { searchParams } = new URL(page.url());
           const [lesson, step] = [searchParams.get("lesson"), searchParams.get("step")];
           if (wanted.length === 0 || wanted.includes(lesson)) {
-            await page.waitForLoadState("networkidle");
+            await settled(page);
             await page.evaluate(() => document.fonts.ready);
             const path = `screenshots/${lesson}-${step}-${language}-${colorScheme}-${width}.png`;
             await page.screenshot({ path: `${root}${path}`, fullPage: true, animations: "disabled" });

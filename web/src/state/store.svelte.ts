@@ -32,7 +32,10 @@ class Store {
 
   constructor(search: string) {
     this.#read(search);
-    this.#replaceAddressLater();
+    // In a task of its own: a browser takes a while over it.
+    setTimeout(() => {
+      this.#replaceAddress();
+    });
   }
 
   get canUndo(): boolean {
@@ -130,10 +133,6 @@ class Store {
 
   #apply(inputs: Inputs): void {
     this.inputs = inputs;
-    this.#replaceAddressLater();
-  }
-
-  #replaceAddressLater(): void {
     clearTimeout(this.#pending);
     this.#pending = setTimeout(() => {
       this.#replaceAddress();

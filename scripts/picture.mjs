@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright";
 import { launchOptions } from "./chromium.mjs";
 import { serve } from "./serve.mjs";
+import { settled } from "./settled.mjs";
 
 const folder = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -19,13 +20,14 @@ const server = await serve(folder("site"));
 const browser = await chromium.launch(launchOptions);
 await mkdir(folder("docs"), { recursive: true });
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 1385 }, colorScheme: "light" });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1560 }, colorScheme: "light" });
   for (const [name, { link, cell }] of Object.entries(pictures)) {
     for (const [language, suffix] of [
       ["en", ""],
       ["zh", ".zh"],
     ]) {
       await page.goto(`${server.url}?${link}&lang=${language}`);
+      await settled(page);
       const [grid, row, col] = cell;
       await page.locator(`[data-grid=${grid}] td[data-row='${row}'][data-col='${col}']`).first().hover();
       await page.evaluate(() => document.fonts.ready);

@@ -145,7 +145,7 @@ test("every fault in a row: what was changed, what moved and why, as the whole c
       await expect(item).toContainText(
         leakTerms.movedFrom.en
           .replace("{cut}", String(report.firstCut))
-          .replace("{count}", String(report.leaks.length)),
+          .replace("{count}", String(report.leaks.length + report.poisonings.length)),
       );
     }
     await expect(item).toContainText(candidates[name].why.en.slice(0, 30));

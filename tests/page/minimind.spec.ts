@@ -95,7 +95,7 @@ test("each line’s tensor is the package’s: head 1, which reads key/value hea
 test("a cell of the norm and of the rotation is written out with its numbers", async ({ page, site }) => {
   await open(page, site, at("norm"));
   await cell(page, "q_norm", 2, 1).hover();
-  await expect(page.locator(".readout .arithmetic")).toContainText(/÷ √\(\s*[\d.]+\s*÷\s*4 \+ 10⁻⁶\) ×/);
+  await expect(page.locator(".readout .arithmetic")).toContainText(/÷\s√\(\s*[\d.]+\s*÷\s*4\s\+\s10⁻⁶\)\s×/);
   await open(page, site, at("rope"));
   await cell(page, "q_rope", 1, 0).hover();
   // cos 1 and sin 1: the first pair turns by one radian a position.

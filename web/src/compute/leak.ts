@@ -1,4 +1,10 @@
-import { type CausalityReport, faultyAttention, scaledDotProductAttention, type Tensor } from "softlookup";
+import {
+  type CausalityReport,
+  faultyAttention,
+  type Leak,
+  scaledDotProductAttention,
+  type Tensor,
+} from "softlookup";
 import { explanations } from "../content/explanations.ts";
 import { type CandidateName, faults } from "../content/faults.ts";
 import { labels } from "../content/labels.ts";
@@ -57,9 +63,19 @@ function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change):
 }
 
 const runs = {
-  Before: { weights: leakTerms.weightsBefore, output: leakTerms.outputBefore },
-  After: { weights: leakTerms.weightsAfter, output: leakTerms.outputAfter },
+  Before: {
+    rowSum: leakTerms.rowSumBefore,
+    weights: leakTerms.weightsBefore,
+    output: leakTerms.outputBefore,
+  },
+  After: { rowSum: leakTerms.rowSumAfter, weights: leakTerms.weightsAfter, output: leakTerms.outputAfter },
 } as const;
+
+/** What a check found wrong: moves, and NaN where there was none. */
+export const findings = ({ leaks, poisonings }: CausalityReport): readonly Leak[] => [
+  ...leaks,
+  ...poisonings,
+];
 
 /** What a step has checked at every cut. */
 export function checkedAt(step: string, { fault }: Inputs): readonly CandidateName[] {
@@ -97,6 +113,7 @@ function run(name: Examined, which: keyof typeof runs, data: readonly number[], 
   const rowSum: Grid = {
     ...rowSumGrid(expGrid(under(pass.masked), pass.rowMax, pass.exp), pass.rowSum),
     id: `rowSum${which}`,
+    label: runs[which].rowSum,
     cutAfter: cut,
   };
   const divided = weightsGrid(under(pass.weights), pass.exp, pass.rowSum);

@@ -301,7 +301,7 @@ function additiveTerms(v: ArrayLike<number>, one: (unit: number) => number, othe
     number(v[unit] ?? NaN, "plain", unit > 0),
     text(" tanh("),
     number(one(unit), "query"),
-    text(" + "),
+    text("\u00a0+ "),
     number(other(unit), "key", true),
     text(")"),
   ]);

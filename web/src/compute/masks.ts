@@ -43,7 +43,7 @@ export function masksFigure(step: string, inputs: Inputs, change: Change): Figur
       const { scaled, masked } = underMask(inputs, inputs.mask);
       return {
         layout: "triples",
-        grids: [scaled, { ...causal, sign: "+" }, { ...masked, sign: "=" }],
+        grids: [scaled, causal, { ...masked, sign: "→" }],
         start: firstCell("masked"),
       };
     }

@@ -694,7 +694,7 @@ function maskFigure(inputs: Inputs, change: Change): Figure {
   };
   return {
     layout: "flow",
-    grids: [scores, { ...keep, sign: "+" }, { ...masked, sign: "=" }],
+    grids: [scores, keep, { ...masked, sign: "→" }],
     start: { grid: "masked", row: 0, col: 1 },
   };
 }

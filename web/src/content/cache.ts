@@ -31,8 +31,8 @@ export const cache = {
       title: { zh: "旧的行一位不变", en: "The old rows keep every bit" },
       body: [
         {
-          zh: "左边是只有 token $0\\dots t-1$ 时的权重和输出，右边是 token $t$ 到来之后，从头再算的一遍。双线以上逐位相同：因果掩码不让旧的行看新的 token，重算它们是白费。新的只有双线下面那一行。",
-          en: "On the left, weights and outputs while there were only tokens $0\\dots t-1$; on the right, everything computed again after token $t$ came. Above the double line every bit is the same: the causal mask keeps the new token from the old rows, and computing them again is wasted. Only the row below the line is new.",
+          zh: "先是只有 token $0\\dots t-1$ 时的权重和输出，再是 token $t$ 到来之后，从头再算的一遍。双线以上逐位相同：因果掩码不让旧的行看新的 token，重算它们是白费。新的只有双线下面那一行。",
+          en: "First, weights and outputs while there were only tokens $0\\dots t-1$; then everything computed again after token $t$ came. Above the double line every bit is the same: the causal mask keeps the new token from the old rows, and computing them again is wasted. Only the row below the line is new.",
         },
       ],
       task: {
@@ -81,13 +81,13 @@ export const cache = {
       title: { zh: "两条路，同样的数", en: "Two ways, the same numbers" },
       body: [
         {
-          zh: "左边：整条序列一次算完。中间：从空的缓存开始，一次一个 token。右边是两者之差。差不是“很小”，而是零：核心对每一行按同样的次序做同样的运算。",
-          en: "Left: the whole sequence at once. Middle: from an empty cache, one token at a time. Right: the difference. It is not small but zero: for each row the core does the same operations in the same order.",
+          zh: "先是整条序列一次算完，再从空的缓存开始，一次一个 token，最后是两者之差。差不是“很小”，而是零：核心对每一行按同样的次序做同样的运算。",
+          en: "First the whole sequence at once; then, from an empty cache, one token at a time; last the difference. It is not small but zero: for each row the core does the same operations in the same order.",
         },
       ],
       task: {
         zh: "换长度、换种子，试着让差不为零。",
-        en: "Try other lengths and seeds; see whether you can make the difference anything else.",
+        en: "Choose other lengths and seeds; see whether you can make the difference anything else.",
       },
       formulae: [decode("output")],
       strip: "masked",

@@ -127,8 +127,8 @@ export const formula = {
       title: { zh: "softmax 完成：每行分完一个 1", en: "Softmax, done: each row shares out 1" },
       body: [
         {
-          zh: "指数除以行和，就是权重。它们都是正数，每行相加为 1：第 $i$ 行说的是 token $i$ 怎样分配它的注意力。右边那一列是核心把每行加起来的结果。",
-          en: "Exponential over row sum: these are the weights. They are positive and each row adds up to 1: row $i$ says how token $i$ divides its attention. The column on the right is each row’s sum, as the core adds it up.",
+          zh: "指数除以行和，就是权重。它们都是正数，每行相加为 1：第 $i$ 行说的是 token $i$ 怎样分配它的注意力。标着 Σ 的那一列是核心把每行加起来的结果。",
+          en: "Exponential over row sum: these are the weights. They are positive and each row adds up to 1: row $i$ says how token $i$ divides its attention. The column Σ is each row’s sum, as the core adds it up.",
         },
       ],
       task: {

@@ -9,7 +9,7 @@ export const leak = {
   id: "leak",
   title: { zh: "泄漏检查", en: "The leak check" },
   question: {
-    zh: "怎样确认没有一个输出看过未来？",
+    zh: "怎样确认没有一个输出看过未\u2060来？",
     en: "How can you tell that no output has seen the future?",
   },
   lede: {
@@ -315,6 +315,8 @@ export const leakTerms = {
     en: "Influence matrix: leaks (token replaced → output moved) {pairs}",
   },
   replaced: same("$X'$"),
+  rowSumBefore: { zh: "行和，由 $X$", en: "Row sum from $X$" },
+  rowSumAfter: { zh: "行和，由 $X'$", en: "Row sum from $X'$" },
   weightsBefore: { zh: "权重，由 $X$", en: "Weights from $X$" },
   weightsAfter: { zh: "权重，由 $X'$", en: "Weights from $X'$" },
   outputBefore: { zh: "输出，由 $X$", en: "Output from $X$" },

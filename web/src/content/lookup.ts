@@ -143,8 +143,8 @@ export const lookup = {
         },
       ],
       task: {
-        zh: "改动第一个词的输出 $h_0$：右边哪一行知道？",
-        en: "Change $h_0$, the output after the first word. Which row on the right knows?",
+        zh: "改动第一个词的输出 $h_0$：上下文里哪一行知道？",
+        en: "Change $h_0$, the output after the first word. Which row of the contexts knows?",
       },
       formulae: [{ id: "fixedContext", lit: ["output"] }],
     },
@@ -166,7 +166,10 @@ export const lookup = {
         zh: "把状态 $s_4$ 改成 (1, 0)，看最后一个词转而去看谁。",
         en: "Change the state $s_4$ to (1, 0). Where does the last word look now?",
       },
-      formulae: [{ id: "context", lit: ["scores", "softmax", "output"] }],
+      formulae: [
+        { id: "context", lit: ["output"] },
+        { id: "contextWeights", lit: ["scores", "softmax"] },
+      ],
     },
     {
       id: "one-token",

@@ -10,7 +10,7 @@ export const scale = {
   id: "scale",
   title: { zh: "为什么要缩放", en: "Why scale" },
   question: {
-    zh: "分数为什么要除以头维的平方根，又为什么需要三个投影？",
+    zh: "分数为什么要除以头维的平方\u2060根，又为什么需要三个投影？",
     en: "Why divide by the root of the head dimension, and why three projections?",
   },
   lede: {

@@ -41,7 +41,8 @@ describe("arrays that lie", () => {
     const [q, k, v] = [filled(1, 1, 2000, 64), filled(1, 1, 4, 64), filled(1, 1, 4, 64)];
     const last = {
       get data() {
-        structuredClone(0, { transfer: [q.data.buffer as ArrayBuffer] });
+        // Asked for twice; what is detached already, a browser does not transfer again.
+        if (q.data.length > 0) structuredClone(0, { transfer: [q.data.buffer as ArrayBuffer] });
         return v.data;
       },
       shape: v.shape,

@@ -173,10 +173,8 @@ test.describe("nothing is fetched before it is needed", () => {
     });
   }
 
-  test("what is typed before the core has come is kept, and answered when it comes", async ({
-    page,
-    site,
-  }) => {
+  /** Keeps the core away until the answer is called. */
+  async function holdBinary(page: Page): Promise<() => void> {
     let release = () => {};
     const held = new Promise<void>((done) => {
       release = done;
@@ -185,10 +183,35 @@ test.describe("nothing is fetched before it is needed", () => {
       await held;
       await route.continue();
     });
+    return () => {
+      release();
+    };
+  }
+
+  test("a link with other inputs shows no number that was recorded for the first ones", async ({
+    page,
+    site,
+  }) => {
+    const release = await holdBinary(page);
+    const asked = page.waitForRequest(wasm);
+    await page.goto(`${site}${addressOf({ lesson: "lookup", step: "hard" })}&query=3_1`);
+    await asked;
+    await expect(page.locator("#step")).toBeVisible();
+    await expect(page.locator("[data-grid]")).toHaveCount(0);
+    release();
+    await expect(cell(page, "scores", 0, 0)).toHaveAttribute("data-value", "3");
+  });
+
+  test("what is typed before the core has come is kept, and answered when it comes", async ({
+    page,
+    site,
+  }) => {
+    const release = await holdBinary(page);
     await open(page, site);
     const [q0, score] = [cell(page, "query", 0, 0), cell(page, "scores", 0, 0)];
     await q0.locator("input").fill("3");
     await expect(page.locator(".experiment")).toHaveAttribute("aria-busy", "true");
+    await expect(score).toHaveCSS("opacity", "0.3");
     await expect(page).toHaveURL(/query=3_/);
     release();
     await expect(score).toHaveAttribute("data-value", "3");

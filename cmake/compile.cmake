@@ -15,9 +15,8 @@ target_compile_options(softlookup_compile INTERFACE -ffp-contract=off)
 target_compile_definitions(softlookup_compile INTERFACE $<$<CONFIG:Debug>:XTENSOR_ENABLE_ASSERT>)
 
 if(SOFTLOOKUP_SANITIZE)
-  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_compile_options(softlookup_compile INTERFACE ${sanitizers})
-  target_link_options(softlookup_compile INTERFACE ${sanitizers})
+  set(softlookup_sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(softlookup_compile INTERFACE ${softlookup_sanitizers})
 endif()
 
 add_library(softlookup_warnings INTERFACE)

@@ -4,10 +4,8 @@ file(GLOB test_sources CONFIGURE_DEPENDS tests/cpp/*.cpp tests/regression/*.cpp)
 add_executable(softlookup_tests ${test_sources})
 # The core is what is optimised; optimising its tests as well would only take minutes.
 target_compile_options(softlookup_tests PRIVATE -O0 $<$<BOOL:${EMSCRIPTEN}>:-fno-lto>)
-# What the sanitizers watch is the core: with its objects linked first, the functions of its headers are the watched
-# ones in the tests as well.
+# With the core's objects linked first, the functions of its headers are the sanitized ones in the tests as well.
 if(SOFTLOOKUP_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL Linux)
-  set_source_files_properties(${test_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
   target_link_options(
     softlookup_tests
     BEFORE
@@ -24,13 +22,11 @@ target_compile_definitions(
 target_link_libraries(
   softlookup_tests PRIVATE softlookup_core softlookup_warnings softlookup_json softlookup_catch2
 )
-# Parsed once instead of for every file; but one build goes without, where a forgotten include shows.
-if(NOT SOFTLOOKUP_SANITIZE)
-  target_precompile_headers(
-    softlookup_tests PRIVATE <xtensor/xarray.hpp> <xtensor/xtensor.hpp> <xtensor/xview.hpp> tests/cpp/catch.hpp
-  )
-  set_source_files_properties(tests/cpp/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # asks for more of Catch2
-endif()
+# Parsed once instead of for every file.
+target_precompile_headers(
+  softlookup_tests PRIVATE <xtensor/xarray.hpp> <xtensor/xtensor.hpp> <xtensor/xview.hpp> tests/cpp/catch.hpp
+)
+set_source_files_properties(tests/cpp/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # asks for more of Catch2
 if(EMSCRIPTEN)
   target_link_libraries(softlookup_tests PRIVATE softlookup_wasm_tests)
   set_target_properties(softlookup_tests PROPERTIES SUFFIX .cjs) # package.json makes .js an ES module

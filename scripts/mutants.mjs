@@ -55,20 +55,20 @@ export default [
   {
     name: "-Infinity replaced by -1e9",
     file: "src/mask.cpp",
-    find: "constexpr float kHidden = -std::numeric_limits<float>::infinity();",
-    replace: "constexpr float kHidden = -1e9F;",
+    find: "out[n * step] = hidden ? kHidden : 0.0F;",
+    replace: "out[n * step] = hidden ? -1e9F : 0.0F;",
   },
   {
     name: "-Infinity replaced by -1e4",
     file: "src/mask.cpp",
-    find: "constexpr float kHidden = -std::numeric_limits<float>::infinity();",
-    replace: "constexpr float kHidden = -1e4F;",
+    find: "          out[n * step] = kHidden;",
+    replace: "          out[n * step] = -1e4F;",
   },
   {
     name: "-Infinity replaced by the lowest float",
     file: "src/mask.cpp",
-    find: "constexpr float kHidden = -std::numeric_limits<float>::infinity();",
-    replace: "constexpr float kHidden = std::numeric_limits<float>::lowest();",
+    find: "out[n * step] = hidden ? kHidden : 0.0F;",
+    replace: "out[n * step] = hidden ? std::numeric_limits<float>::lowest() : 0.0F;",
   },
   {
     name: "a sum beyond float32 becomes infinite",

@@ -3,8 +3,8 @@
 // The tests as native-release built them are linked with the broken file in front of the core's library, so
 // that a mutant costs one compilation, and several are tried at once.
 
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, extname } from "node:path";
 import { build, configure } from "./cmake.mjs";
 import mutants from "./mutants.mjs";
 import { inParallel } from "./parallel.mjs";
@@ -87,9 +87,12 @@ async function fate({ file, find, replace }, folder, header) {
   );
   const linker = which("ld.gold") ? ["-fuse-ld=gold"] : []; // in half the time
   await run(compiler, [...linker, ...objects, highwayLibrary(), "-o", `${folder}/tests`], { capture: true });
-  // Most are noticed at once; the tests that take long need not run for them.
-  for (const some of ["~[slow]", "[slow]"]) {
-    const { code } = await execute(`${folder}/tests`, [some, "--abort"], { capture: true, timeout: hanging });
+  // Most are noticed by the file's own tests; only the others' need run the rest, and what takes long comes last.
+  const own = `${basename(file, extname(file))}_test`;
+  const has = existsSync(`${root}tests/cpp/${own}.cpp`);
+  for (const some of [...(has ? [`[#${own}]`] : []), "~[slow]", "[slow]"]) {
+    const args = ["--filenames-as-tags", some, "--abort"];
+    const { code } = await execute(`${folder}/tests`, args, { capture: true, timeout: hanging });
     if (code !== 0) return "noticed";
   }
   return "SURVIVED";

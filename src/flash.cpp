@@ -15,8 +15,6 @@ namespace softlookup {
 
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
 constexpr std::size_t kKeyBlock = 128;  // keys that go by at once
 constexpr std::size_t kTiles = 8;       // tiles of queries that share a block while it is near
 

@@ -12,8 +12,8 @@ namespace softlookup {
 
 namespace {
 
-constexpr std::size_t kTiles = 8;   // tiles of rows that share a block of the weight
-constexpr std::size_t kBlock = 32;  // rows of the weight that are near at once
+constexpr std::size_t kRowTiles = 8;  // tiles of rows that share a block of the weight
+constexpr std::size_t kBlock = 32;    // rows of the weight that are near at once
 
 /// One number of the projection, in double.
 float exact(const float* x, const Tensor1& bias, const Panels& weight, std::size_t row) {
@@ -75,13 +75,13 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
   std::copy(projection.bias.begin(), projection.bias.end(), bias.begin());
   bool finite = true;
 
-  // Whole tiles of eight rows side by side, kTiles of them for each block of the weight that is
+  // Whole tiles of eight rows side by side, kRowTiles of them for each block of the weight that is
   // near.
   const std::size_t tiles = rows / kPanel;
-  std::vector<float> lanes(std::min(tiles, kTiles) * in * kPanel);
+  std::vector<float> lanes(std::min(tiles, kRowTiles) * in * kPanel);
   std::vector<float> block(std::min(kBlock, round_up(out)) * kPanel);  // [out rows, 8]
-  for (std::size_t first = 0; first < tiles; first += kTiles) {
-    const std::size_t count = std::min(kTiles, tiles - first);
+  for (std::size_t first = 0; first < tiles; first += kRowTiles) {
+    const std::size_t count = std::min(kRowTiles, tiles - first);
     for (std::size_t r = 0; r < count * kPanel; ++r) {
       spread(x.data() + (first * kPanel + r) * in, in, 1.0F,
              &lanes[r / kPanel * in * kPanel + r % kPanel], kPanel);

@@ -12,8 +12,6 @@ namespace softlookup {
 
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
 /// Strides of `own` along `target`, lined up at the last axis, 0 where an axis of 1 is repeated.
 std::array<std::size_t, 4> broadcast_strides(const Shape& own, const ScoreShape& target) {
   const auto refuse = [&] {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -12,6 +13,9 @@ namespace softlookup {
 
 /// Boolean: non-zero = the pair takes part. Float: added to the scores, -Infinity = no part.
 using Mask = std::variant<NdBool, NdArray>;
+
+/// What a float mask adds to the score of a pair that takes no part.
+inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 /// Where the diagonal lies. `square` wants L = S; the other two are named for L != S.
 enum class Causal { none, square, top_left, bottom_right };

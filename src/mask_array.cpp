@@ -2,18 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "error.hpp"
 
 namespace softlookup {
-
-namespace {
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
-}  // namespace
 
 NdBool causal_mask(std::size_t queries, std::size_t keys, Causal causal) {
   MaskSpec spec;

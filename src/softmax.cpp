@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
 
@@ -11,8 +10,6 @@
 namespace softlookup {
 
 namespace {
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 /// The sink of the head that row r of [B, H, L] belongs to, -Infinity (no part) without sinks.
 float sink_of_row(const std::vector<float>& sinks, const Tensor3& rows, std::size_t r) {

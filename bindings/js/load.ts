@@ -55,6 +55,10 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
   if (typeof wasm === "string" || wasm instanceof URL) {
     return compile(await binaryAt(wasm));
   }
+  if (ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) {
+    return WebAssembly.compile(wasm);
+  }
+  // Not before: in Node the name alone loads all of fetch, which takes longer than everything here.
   if (wasm instanceof Response) {
     if (!wasm.ok) {
       throw new Error(`${wasm.url} answered ${wasm.status}`);
@@ -62,7 +66,7 @@ async function compile(wasm: NonNullable<LoadOptions["wasm"]>): Promise<WebAssem
     const streams = wasm.headers.get("Content-Type") === "application/wasm";
     return streams ? WebAssembly.compileStreaming(wasm) : WebAssembly.compile(await wasm.arrayBuffer());
   }
-  return WebAssembly.compile(wasm);
+  return WebAssembly.compile(wasm); // bytes of another realm, or nothing that can be compiled
 }
 
 /** By its tag: who watches WebAssembly puts a class of their own in the place of WebAssembly.Memory. */

@@ -42,6 +42,20 @@ describe("a process of its own, in another folder", { timeout: 30_000 }, () => {
     expect(outcome).toEqual({ code: 0, stdout: "true 0.5 true\n", stderr: "" });
   });
 
+  test("starts nothing of Node that it can do without", async () => {
+    const outcome = await runModule(
+      `const asked = [];
+       for (const name of ["fetch", "Response", "Request", "Headers", "FormData", "WebSocket", "crypto"]) {
+         const { get } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {};
+         Object.defineProperty(globalThis, name, { get() { asked.push(name); return get?.call(globalThis); } });
+       }
+       const { softmax } = await import(${built("index.js")});
+       console.log(JSON.stringify([softmax([0, 0]).data[0], asked]));`,
+      { cwd: elsewhere },
+    );
+    expect(outcome).toEqual({ code: 0, stdout: "[0.5,[]]\n", stderr: "" });
+  });
+
   test("ten instances add no handlers to the process", async () => {
     const outcome = await runModule(
       `const events = ["uncaughtException", "unhandledRejection", "exit", "beforeExit", "SIGINT", "SIGTERM", "warning"];

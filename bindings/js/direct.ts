@@ -33,6 +33,8 @@ function plain(input: TensorLike): Plain | undefined {
   return { data: data as Float32Array, count, rank, sizes };
 }
 
+const isFilled = ({ data, count }: Plain): boolean => lengthOf(data) === count;
+
 /** For a few numbers, a typed array's own copying takes longer to begin than to copy. */
 const few = 64;
 
@@ -46,7 +48,7 @@ export function directAttention(raw: Raw) {
   /** Once memory has grown, its old arrays are empty. */
   const floats = () => (memory.length > 0 ? memory : (memory = new Float32Array(raw.memory.buffer)));
 
-  function copyIn(from: Float32Array, count: number, at: number): void {
+  function copyIn({ data: from, count }: Plain, at: number): void {
     const to = floats();
     if (count > few) copyInto(to, from, at);
     else for (let i = 0; i < count; i++) to[at + i] = from[i] as number;
@@ -82,7 +84,11 @@ export function directAttention(raw: Raw) {
     const outAt = q.count + k.count + v.count;
     // From here on no code of the caller's runs, so that what is found to fit still does below.
     const fits =
-      [q, k, v].every(({ data, count, rank }) => rank === q.rank && lengthOf(data) === count) &&
+      isFilled(q) &&
+      isFilled(k) &&
+      isFilled(v) &&
+      k.rank === q.rank &&
+      v.rank === q.rank &&
       k.sizes[0] === batch &&
       v.sizes[0] === batch &&
       v.sizes[1] === kvHeads &&
@@ -95,11 +101,9 @@ export function directAttention(raw: Raw) {
     if (address === 0) return undefined;
     const room = address >>> 2;
     try {
-      let at = room;
-      for (const { data, count } of [q, k, v]) {
-        copyIn(data, count, at);
-        at += count;
-      }
+      copyIn(q, room);
+      copyIn(k, room + q.count);
+      copyIn(v, room + q.count + k.count);
       if (
         !raw._attendInRoom(batch, heads, kvHeads, queries, keys, headDim, valueDim, causality, scale ?? NaN)
       ) {

@@ -88,7 +88,8 @@ function instantiate(module: WebAssembly.Module): Promise<Raw> {
       return {};
     };
     createModule({ instantiateWasm, border }).then((exports) => {
-      resolve({ ...exports, ...border.over(exports), memory } as unknown as Raw);
+      // Onto the glue's own object, where it puts WebAssembly's functions in the place of its stubs once they were called.
+      resolve(Object.assign(exports, border.over(exports), { memory }) as unknown as Raw);
     }, reject);
   });
 }

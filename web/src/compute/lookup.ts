@@ -459,7 +459,7 @@ function translationFigure(step: string, inputs: Inputs, change: Change): Figure
     additiveAttention.trace(table(inputs.decoder, target.length), states, states, parameters(inputs)),
   );
   const square = { data: pass.weights, rows: target, cols: source };
-  const weights = weightsGrid(square, pass.exp, pass.rowSum);
+  const weights = weightsGrid(square, pass.exp, pass.rowSum, { label: lookupTerms.lookWeights });
   const blended: Grid = {
     ...contexts,
     label: lookupTerms.contexts,

@@ -45,7 +45,7 @@ const written = {
   contextWeights: String.raw`\w_{ti}=${softmaxOver("i")}\left(\htmlClass{t-scores}{${additiveScore(String.raw`\sym{decoder-state}{z_t}`, String.raw`\sym{hidden-state}{h_i}`)}}\right)`,
   oneToken: String.raw`\sym{output}{o_C}=\sum_{j}\w_{Cj}\,\htmlClass{t-output}{\v_j}\qquad\w_{Cj}=${softmaxOver("j")}\left(\htmlClass{t-scores}{\dfrac{\q_C\cdot\k_j}{\sqrt{d_k}}}+\htmlClass{t-mask}{\sym{mask}{M_{Cj}}}\right)`,
   variance: String.raw`\operatorname{Var}\bigl(\htmlClass{t-scores}{\q\cdot\k}\bigr)=\sum_{e}\operatorname{Var}(\q_e\k_e)=d_k\qquad\operatorname{Var}\left(\htmlClass{t-scaled}{\dfrac{\q\cdot\k}{\sqrt{d_k}}}\right)=1`,
-  difference: String.raw`\htmlClass{t-scores}{\sym{scores}{S}}=\Q\K^{\top}=\sym{token}{X}\,\sym{projection}{W^Q}\bigl(\sym{projection}{W^K}\bigr)^{\top}\sym{token}{X}^{\top}`,
+  difference: String.raw`\htmlClass{t-scores}{\sym{scores}{S}}=\Q\K^{\top}=\sym{token}{X}\,\sym{projection}{W^Q}(\sym{projection}{W^K})^{\top}\sym{token}{X}^{\top}`,
   decode: String.raw`\sym{output}{o_t}=${softmax}\!\left(\dfrac{\htmlClass{t-scores}{\q_t\,\K_{0\dots t}^{\top}}}{\sqrt{d_k}}\right)\htmlClass{t-output}{\V_{0\dots t}}`,
   cacheMemory: String.raw`2\,\sym{layer}{N}\,\sym{gqa}{H_{kv}}\,d_k\,\sym{length}{n}\,\sym{batch}{B}\,\sym{bytes}{b}`,
   causality: String.raw`\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{token}{x_{t+1}},\dots})=\sym{output}{o_i}(\sym{token}{x_0},\dots,\sym{token}{x_t},\,\htmlClass{t-future}{\sym{replaced}{r_{t+1}},\dots})\quad\htmlClass{t-past}{i\le \sym{cut}{t}}`,

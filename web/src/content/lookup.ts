@@ -249,6 +249,7 @@ export const lookupTerms = {
   decoder: { zh: "解码器状态 $z$", en: "Decoder states $z$" },
   fixedContexts: { zh: "每步拿到的 $c$", en: "What each step gets, $c$" },
   contexts: { zh: "上下文 $c$", en: "Contexts $c$" },
+  lookWeights: { zh: "权重 $\\w_{ti}$", en: "Weights $\\w_{ti}$" },
   lookupQuery: { zh: "要找什么，分量 {j}", en: "what is looked for, component {j}" },
   best: { zh: "分数最高：拿走全部", en: "the highest score takes all" },
   tied: { zh: "并列最高：平分", en: "tied for the highest score: an equal share" },

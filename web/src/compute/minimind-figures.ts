@@ -457,7 +457,7 @@ function distanceFigure(inputs: Inputs): Figure {
       scores("near", minimindLabels.fromZero, near, 0),
       { ...scores("far", minimindLabels.fromStart, far, mmStart), labelValues: { s: mmStart }, sign: "−" },
       {
-        ...differenceGrid(far, near, mmLength, ["far", "near"], keys(mmLength), queries(mmLength)),
+        ...differenceGrid(near, far, mmLength, ["near", "far"], keys(mmLength), queries(mmLength)),
         sign: "=",
       },
     ],

@@ -27,7 +27,7 @@ const written = {
   maskedRow: String.raw`\w=${softmax}\!\left(\sym{scores}{s}+\htmlClass{t-mask}{\sym{mask}{M}}\right)`,
   wrongRow: String.raw`\w=${softmax}(\sym{scores}{s})\odot${visible}`,
   wrongOrder: String.raw`\left(${softmax}\!\left(${ratio}\right)\odot${visible}\right)${values}`,
-  softmax: String.raw`\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sym{row-sum}{\sum\nolimits_j} ${exponential}}}\qquad \htmlClass{t-max}{\sym{row-max}{m_i}=\max_j\, \sym{scores}{s_{ij}}}`,
+  softmax: String.raw`\w_{ij}=\dfrac{\htmlClass{t-exp}{${exponential}}}{\htmlClass{t-sum}{\sym{row-sum}{\sum_j} ${exponential}}}\qquad \htmlClass{t-max}{\sym{row-max}{m_i}=\max_j\, \sym{scores}{s_{ij}}}`,
   multiHead: String.raw`\operatorname{MultiHead}(\sym{token}{X})=\htmlClass{t-concat}{\operatorname{Concat}}\left(\htmlClass{t-attend}{\text{head}_0,\,\dots,\,\text{head}_{\sym{head}{H}-1}}\right)\htmlClass{t-mix}{\sym{output-projection}{W^O}}`,
   operations: String.raw`\htmlClass{t-project}{8\,\sym{length}{n}\,\sym{model-dim}{d}^2}+\htmlClass{t-attend}{4\,\sym{length}{n}^2\sym{model-dim}{d}}`,
   scoresMemory: String.raw`\sym{batch}{B}\times\sym{head}{H}\times\sym{length}{n}\times\sym{length}{n}`,

@@ -13,7 +13,7 @@ export const symbols: Readonly<Partial<Record<TermId, string>>> = {
   softmax: "\\operatorname{softmax}",
   temperature: "T",
   "row-max": "m_i",
-  "row-sum": "\\sum\\nolimits_j",
+  "row-sum": "\\sum_j",
   weights: "\\w",
   output: "o",
   deviation: "\\sigma",

@@ -56,6 +56,19 @@ test("operations by length are the golden file’s, and the fitted slopes 1 and 
   await expect(series.nth(1)).toContainText(/slope 2(\.000)?$/);
 });
 
+test("the two terms 8nd² and 4n²d meet at n = 2d", async ({ page, site }) => {
+  for (const width of [512, 2048]) {
+    await open(page, site, at("time", `&costDim=${String(width)}`));
+    const row = page.locator("[data-plot=operations] tbody tr", {
+      has: page.locator("th", { hasText: new RegExp(`^${String(2 * width)}$`) }),
+    });
+    const met = await row
+      .locator("td")
+      .evaluateAll((cells) => cells.map((one) => Number(one.dataset["value"])));
+    expect(met).toEqual([16 * width ** 3, 16 * width ** 3]);
+  }
+});
+
 test("an fp16 table of 8 MiB at 2048 and 128 MiB at 8192", async ({ page, site }) => {
   await open(page, site, at("matrix"));
   const rows = await values(page, "matrix");

@@ -125,6 +125,8 @@ test("the forgotten swap: the memory of the heads read on, and where it is right
   await cell(page, "wrong", 0, 3).hover();
   await expect(page.locator(".readout")).toContainText("is what head 0 made for token 1");
   await expect(page.locator(".readout")).toContainText("here belongs what head 1 made for token 0");
+  await cell(page, "wrong", 1, 3).hover();
+  await expect(page.locator(".readout")).toContainText("is what head 1 made for token 1, and belongs here");
 
   // One head, or one token a head: nothing to swap.
   await open(page, site, at("view", "&headsCount=1"));

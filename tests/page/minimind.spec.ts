@@ -157,6 +157,9 @@ test("scores of one q and one k at all positions depend on the distance only", a
     }
   }
   expectClose(far, near, 1e-5);
+  expect(await numbersOf(page, "difference")).toEqual(
+    near.map((score, index) => score - (far[index] ?? NaN)),
+  );
   expect(new Set(near.slice(0, length)).size).toBe(length);
 });
 

@@ -69,6 +69,16 @@ test("both languages hold the same formulae and the same blanks to fill in", () 
   }
 });
 
+test("Chinese is set with full-width punctuation, and no space beside it; no text has two spaces", () => {
+  for (const [path, { zh = "", en = "" }] of all) {
+    expect(zh, path).not.toMatch(/[，。、；：？！）”]\s|\s[，。、；：？！（“]/);
+    // Formulae, code and pairs of numbers keep their own.
+    const prose = zh.replaceAll(/\$[^$]*\$|`[^`]*`|\([^\p{Script=Han}()]*\)/gu, "x");
+    expect(prose, path).not.toMatch(/\p{Script=Han}\s*[,.;:?!()]|[,;:?!()]\s*\p{Script=Han}/u);
+    for (const text of [zh, en]) expect(text, path).not.toMatch(/ {2}/);
+  }
+});
+
 test("no text is unused", async () => {
   const code = await sources();
   for (const [name, table] of Object.entries({ ui, labels, explanations, ...lessonTerms })) {

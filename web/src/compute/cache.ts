@@ -8,7 +8,7 @@ import { cacheRanges, memoryChoices, modelDims } from "../state/fields/cache.ts"
 import type { Inputs } from "../state/inputs.ts";
 import type { DecodeTime } from "../jobs/decode-times.ts";
 import { type Control, seedControl } from "./controls.ts";
-import { equals, given, minus, symbol, text, words } from "./explain.ts";
+import { equals, gap, given, minus, symbol, words } from "./explain.ts";
 import { at, type Figure, firstCell, type Grid, indices, numerals, passes, symbols } from "./figure.ts";
 import { difference, largest, withLayer } from "./layers.ts";
 import { keys, outputExplanation, outputs, queries, weightsGrid } from "./passes.ts";
@@ -162,7 +162,7 @@ function grown(before: Grid, now: Grid, kept: number): Grid {
       const note = row >= kept ? cacheTerms.newRow : unmoved(row) ? explanations.unmoved : explanations.moved;
       return {
         ...explanation,
-        segments: [...explanation.segments, text("  "), words(note)],
+        segments: [...explanation.segments, gap, words(note)],
         lights: [...explanation.lights, ...(row < kept && col < was ? [{ grid: before.id, row, col }] : [])],
       };
     },

@@ -174,7 +174,9 @@ export function costPlots(step: string, { costDim }: Inputs): readonly Plot[] {
   const operations = costChoices.costLength.map(
     (length) => [length, cost.operations({ length, modelDim: costDim })] as const,
   );
-  const projections = operations.map(([length, found]) => [length, found.outputProjection] as const);
+  const projections = operations.map(
+    ([length, { qkvProjection, outputProjection }]) => [length, qkvProjection + outputProjection] as const,
+  );
   const pairs = operations.map(([length, found]) => [length, found.attention] as const);
   return [
     {

@@ -24,11 +24,17 @@ export const number = (value: number, role: Role = "plain", bracketed = false): 
 
 export const text = (content: string): Segment => ({ kind: "text", text: content });
 
+/** Between arithmetic and what is said of it. */
+export const gap = text("\u2003");
+
 export const words = (content: Text, values: Readonly<Record<string, number>> = {}): Segment => ({
   kind: "words",
   text: content,
   values,
 });
+
+/** After punctuation: Chinese leaves none there. */
+export const space = words({ zh: "", en: " " });
 
 /** = where the digits shown are the whole number, ≈ where they are rounded. */
 export const equals = (value: number, role: Role = "plain"): Segment[] => [
@@ -41,7 +47,7 @@ export const given = (what: Segment, value: number, role: Role, note: Segment): 
   what,
   text(" = "),
   number(value, role),
-  text("  "),
+  gap,
   note,
 ];
 

@@ -16,7 +16,7 @@ import { headCounts, headsDims, headsRanges, shapeDims } from "../state/fields/h
 import type { HeadShapes } from "../jobs/head-shapes.ts";
 import type { Inputs } from "../state/inputs.ts";
 import type { Control } from "./controls.ts";
-import { equals, given, minus, number, productSum, symbol, text, words } from "./explain.ts";
+import { equals, gap, given, minus, number, productSum, symbol, text, words } from "./explain.ts";
 import {
   at,
   type Explanation,
@@ -181,7 +181,7 @@ function weightMatrix(
     explain(row, col) {
       const exact = at(data, headsDim, row, col);
       return {
-        segments: [words(headsTerms.drawnWeight), text(" "), number(exact, names.role)],
+        segments: [number(exact, names.role), gap, words(headsTerms.drawnWeight)],
         exact,
         lights: [],
       };
@@ -249,7 +249,7 @@ function splitFigure(inputs: Inputs): Figure {
       return {
         segments: [
           number(exact, "query"),
-          text("  "),
+          gap,
           words(headsTerms.goesToHead, { h: head, j: col - head * width }),
         ],
         exact,
@@ -265,11 +265,7 @@ function splitFigure(inputs: Inputs): Figure {
     (head) => (row, col) => {
       const exact = at(block(queryHeads, headsLength * width, head), width, row, col);
       return {
-        segments: [
-          number(exact, "query"),
-          text("  "),
-          words(explanations.fromColumn, { j: head * width + col }),
-        ],
+        segments: [number(exact, "query"), gap, words(explanations.fromColumn, { j: head * width + col })],
         exact,
         lights: [{ grid: "query", row, col: head * width + col }],
       };
@@ -336,7 +332,7 @@ function mergedGrid(inputs: Inputs, merged: ArrayLike<number>): Grid {
       const head = Math.floor(col / width);
       const exact = at(merged, inputs.headsDim, row, col);
       return {
-        segments: [number(exact), text("  "), words(explanations.ofHead, { h: head, j: col - head * width })],
+        segments: [number(exact), gap, words(explanations.ofHead, { h: head, j: col - head * width })],
         exact,
         lights: [{ grid: `head${String(head)}`, row, col: col - head * width }],
       };
@@ -433,7 +429,7 @@ function silenceFigure(inputs: Inputs): Figure {
         const same = Object.is(was, at(after[pass], headsDim, row, col));
         return {
           segments: same
-            ? [number(exact), text("  "), words(explanations.unmoved)]
+            ? [number(exact), gap, words(explanations.unmoved)]
             : [
                 words(explanations.was),
                 text(" "),
@@ -530,16 +526,19 @@ function viewFigure(inputs: Inputs): Figure {
       Object.is(at(heads, headsDim, row, col), at(right, headsDim, row, col)) ? undefined : "wrong",
     explain(row, col) {
       const exact = at(heads, headsDim, row, col);
-      const belongs = { h: Math.floor(col / width), i: row };
+      const [came, belongs] = [origin(row * headsDim + col), { h: Math.floor(col / width), i: row }];
+      const isInPlace = came.h === belongs.h && came.i === belongs.i;
       return {
         segments: [
           number(exact),
-          text("  "),
-          words(headsTerms.comesFrom, origin(row * headsDim + col)),
-          text("  "),
-          words(headsTerms.belongsHere, belongs),
           text(" "),
-          number(at(right, headsDim, row, col)),
+          ...(isInPlace
+            ? [words(headsTerms.inPlace, belongs)]
+            : [
+                words(headsTerms.comesFrom, { from: came.h, of: came.i, ...belongs }),
+                text(" "),
+                number(at(right, headsDim, row, col)),
+              ]),
         ],
         exact,
         lights: [{ grid: "merged", row, col }],

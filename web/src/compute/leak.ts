@@ -13,25 +13,25 @@ import { ui } from "../content/ui.ts";
 import { leakRanges, withEdit } from "../state/fields/leak.ts";
 import type { Inputs } from "../state/inputs.ts";
 import { type Control, seedControl } from "./controls.ts";
-import { equals, given, number, symbol, text, words } from "./explain.ts";
-import { at, type Figure, firstCell, type Grid, numerals, passes, symbols } from "./figure.ts";
+import { equals, gap, given, number, symbol, text, words } from "./explain.ts";
+import { at, type Figure, firstCell, type Grid, indices, numerals, passes, symbols } from "./figure.ts";
 import { expGrid, keys, outputExplanation, outputs, queries, rowSumGrid, weightsGrid } from "./passes.ts";
 import { attend, moves, sequences, sequenceTensor } from "./sequence.ts";
 import type { Change } from "./typed.ts";
 
-/** X, or X′ with the replaced tokens marked; both open for typing, X′ only after the cut. */
+/** X, or R with the replaced tokens marked; both open for typing, R only after the cut. */
 function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change): Grid {
   const { original, replaced } = sequences(inputs);
   const { length, dim, cut } = inputs;
   const future = which === "future";
   const data = future ? replaced : original;
   const stored = Float32Array.from(data);
-  const name = future ? "x′" : "x";
+  const nameOf = (row: number) => (future && row > cut ? "r" : "x");
   return {
     id: which,
     label: future ? leakTerms.replaced : labels.tokens,
     data,
-    rows: symbols(name, length),
+    rows: indices(length).map((index) => ({ name: nameOf(index), index })),
     cols: numerals(dim),
     role: "plain",
     scale: "signed",
@@ -50,7 +50,7 @@ function tokensGrid(which: "tokens" | "future", inputs: Inputs, change: Change):
       const note = row <= cut ? leakTerms.kept : leakTerms.swapped;
       return {
         segments: given(
-          symbol(name, `${String(row)},${String(col)}`),
+          symbol(nameOf(row), `${String(row)},${String(col)}`),
           exact,
           "plain",
           words(future ? note : explanations.token, { i: row, j: col }),
@@ -163,13 +163,13 @@ function compared(before: Grid, after: Grid, cut: number): Grid {
     explain(row, col) {
       const explanation = after.explain(row, col);
       const move = moved(row, col);
-      const was = [words(explanations.was), text(" "), number(at(before.data, cols, row, col)), text("  ")];
+      const was = [words(explanations.was), text(" "), number(at(before.data, cols, row, col)), gap];
       const verdict = { leak: leakTerms.leaked, moved: explanations.moved };
       return {
         ...explanation,
         segments: [
           ...explanation.segments,
-          text("  "),
+          gap,
           ...(move ? [...was, words(verdict[move])] : [words(explanations.unmoved)]),
         ],
         lights: [...explanation.lights, { grid: before.id, row, col }],
@@ -178,7 +178,7 @@ function compared(before: Grid, after: Grid, cut: number): Grid {
   };
 }
 
-/** A candidate on X and on X′, side by side. */
+/** A candidate on X and on R, side by side. */
 function experiment(name: Examined, inputs: Inputs): Figure {
   const { original, replaced } = sequences(inputs);
   const before = run(name, "Before", original, inputs);

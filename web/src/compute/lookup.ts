@@ -7,7 +7,7 @@ import { ui } from "../content/ui.ts";
 import { temperatures } from "../state/fields/lookup.ts";
 import type { Inputs } from "../state/inputs.ts";
 import type { Control } from "./controls.ts";
-import { equals, given, number, productSum, share, symbol, text, words } from "./explain.ts";
+import { equals, gap, given, number, productSum, share, symbol, text, words } from "./explain.ts";
 import {
   at,
   type Explanation,
@@ -418,7 +418,7 @@ function translationFigure(step: string, inputs: Inputs, change: Change): Figure
     rows: target.map((word) => ({ ...word, role: "query" })),
     cols: numerals(dim),
     role: "query",
-    name: "s",
+    name: "z",
     note: lookupTerms.decoderNote,
   });
   const contexts: Omit<Grid, "label" | "data" | "explain"> = {
@@ -459,7 +459,7 @@ function translationFigure(step: string, inputs: Inputs, change: Change): Figure
     additiveAttention.trace(table(inputs.decoder, target.length), states, states, parameters(inputs)),
   );
   const square = { data: pass.weights, rows: target, cols: source };
-  const weights = weightsGrid(square, pass.exp, pass.rowSum);
+  const weights = weightsGrid(square, pass.exp, pass.rowSum, { label: lookupTerms.lookWeights });
   const blended: Grid = {
     ...contexts,
     label: lookupTerms.contexts,
@@ -536,7 +536,7 @@ function oneTokenFigure(inputs: Inputs, change: Change): Figure {
               text(" + "),
               number(-Infinity, "plain", true),
               ...equals(exact),
-              text("  "),
+              gap,
               words(lookupTerms.unseen),
             ]
           : [

@@ -6,7 +6,7 @@ import type { Text } from "../content/text.ts";
 import { withEdit } from "../state/fields/leak.ts";
 import { isTyped } from "../state/fields/minimind.ts";
 import type { Inputs } from "../state/inputs.ts";
-import { equals, given, longProductSum, minus, number, symbol, text, words } from "./explain.ts";
+import { equals, gap, given, longProductSum, minus, number, space, symbol, text, words } from "./explain.ts";
 import {
   at,
   type Explanation,
@@ -61,7 +61,7 @@ const handedOn =
   ): Cells =>
   (row, col) => {
     const exact = at(data, cols, row, col);
-    return { segments: [number(exact, role), text("  "), words(note)], exact, lights: from(row, col) };
+    return { segments: [number(exact, role), gap, words(note)], exact, lights: from(row, col) };
   };
 
 const rows = { query: queries, key: keys, value: (count: number) => symbols("v", count, "value") };
@@ -201,7 +201,7 @@ function viewFigure(inputs: Inputs): Figure {
       const explain: Cells = (row, col) => ({
         segments: [
           number(at(data, headDim, row, col), kind),
-          text("  "),
+          gap,
           words(explanations.fromColumn, { j: column(col) }),
         ],
         exact: at(data, headDim, row, col),
@@ -445,7 +445,7 @@ function distanceFigure(inputs: Inputs): Figure {
     grid({ id, label, data, rows: at0("q", "query", first), cols: at0("k", "key", first) }, (row, col) => ({
       segments: [
         words(minimindLabels.distance, { i: first + row, j: first + col }),
-        text(" "),
+        space,
         number(at(data, mmLength, row, col)),
       ],
       exact: at(data, mmLength, row, col),
@@ -457,7 +457,7 @@ function distanceFigure(inputs: Inputs): Figure {
       scores("near", minimindLabels.fromZero, near, 0),
       { ...scores("far", minimindLabels.fromStart, far, mmStart), labelValues: { s: mmStart }, sign: "−" },
       {
-        ...differenceGrid(far, near, mmLength, ["far", "near"], keys(mmLength), queries(mmLength)),
+        ...differenceGrid(near, far, mmLength, ["near", "far"], keys(mmLength), queries(mmLength)),
         sign: "=",
       },
     ],
@@ -517,7 +517,7 @@ function cacheFigure(inputs: Inputs): Figure {
         (row, col) => ({
           segments: [
             number(at(data, headDim, row, col), kind),
-            text("  "),
+            gap,
             words(row < mmPast ? minimindLabels.pastToken : minimindLabels.newInCall, { i: row }),
           ],
           exact: at(data, headDim, row, col),
@@ -576,7 +576,7 @@ function repeatFigure(inputs: Inputs): Figure {
       (row, col) => ({
         segments: [
           number(at(data, headDim, row, col)),
-          text("  "),
+          gap,
           words(minimindLabels.readsHead, { h: mmHead, g: map[mmHead] ?? NaN }),
         ],
         exact: at(data, headDim, row, col),
@@ -634,7 +634,7 @@ function squares(inputs: Inputs) {
           text(" + "),
           number(hidden(query, key) ? -Infinity : 0, "plain", true),
           ...equals(exact),
-          ...(hidden(query, key) ? [text("  "), words(reason, { j: key })] : []),
+          ...(hidden(query, key) ? [gap, words(reason, { j: key })] : []),
         ],
         exact,
         lights: [
@@ -780,7 +780,7 @@ function homeFigure(inputs: Inputs): Figure {
           (row, col) => ({
             segments: [
               number(at(merged, width, row, col)),
-              text("  "),
+              gap,
               words(explanations.ofHead, { h: Math.floor(col / headDim), j: col % headDim }),
             ],
             exact: at(merged, width, row, col),

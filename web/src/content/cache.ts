@@ -99,12 +99,12 @@ export const cache = {
       title: { zh: "一次几个 token", en: "Several tokens at a time" },
       body: [
         {
-          zh: "提示词不必逐个喂：一段 $m$ 个 token 可以一起进来，对着过去的 $p$ 个键和自己。这时掩码又有了用处：它是 $m\\times(p+m)$，过去全部可看，段内仍是三角形。第 $i$ 个查询看到键 $p+i$ 为止。",
-          en: "A prompt need not be fed one by one: a chunk of $m$ tokens can enter together, against the $p$ keys of the past and itself. Now there is a use for the mask again: it is $m\\times(p+m)$, the past wholly visible, a triangle inside the chunk. Query $i$ sees keys up to $p+i$.",
+          zh: "提示词不必逐个喂：一段 $c$ 个 token 可以一起进来，对着过去的 $p$ 个键和自己。这时掩码又有了用处：它是 $c\\times(p+c)$，过去全部可看，段内仍是三角形。第 $i$ 个查询看到键 $p+i$ 为止。",
+          en: "A prompt need not be fed one by one: a chunk of $c$ tokens can enter together, against the $p$ keys of the past and itself. Now there is a use for the mask again: it is $c\\times(p+c)$, the past wholly visible, a triangle inside the chunk. Query $i$ sees keys up to $p+i$.",
         },
         {
-          zh: "把它当成没有过去来遮（对齐到左上角），就会遮掉该看的过去；因为有缓存就不遮，段内又会看见未来。按 $m$ 分段，结果与整条序列仍逐位相同。",
-          en: "Masked as though there were no past (lined up with the top left), it hides a past that should be seen; not masked because there is a cache, the chunk sees its own future. In chunks of $m$ the result is still that of the whole sequence, bit for bit.",
+          zh: "把它当成没有过去来遮（对齐到左上角），就会遮掉该看的过去；因为有缓存就不遮，段内又会看见未来。按 $c$ 个分段，结果与整条序列仍逐位相同。",
+          en: "Masked as though there were no past (lined up with the top left), it hides a past that should be seen; not masked because there is a cache, the chunk sees its own future. In chunks of $c$ the result is still that of the whole sequence, bit for bit.",
         },
       ],
       formulae: [{ id: "masked", lit: ["mask"] }],
@@ -146,8 +146,8 @@ export const cache = {
         },
       ],
       task: {
-        zh: "把键值头从 32 减到 8，再看长度要加到多少才占回同样的内存。",
-        en: "Go from 32 key/value heads to 8. How long a text does it now take to fill the same memory?",
+        zh: "先取 32 个键值头，再减到 8 个：同样的内存，长度可以是原来的几倍？",
+        en: "Take 32 key/value heads, then 8: in the same memory, how many times as long can the sequence be?",
       },
       formulae: [{ id: "cacheMemory", lit: [] }],
     },
@@ -172,7 +172,7 @@ export const cache = {
 /** Words of the lesson's figures and plots. */
 export const cacheTerms = {
   position: { zh: "位置 $t$", en: "Position $t$" },
-  chunk: { zh: "每段 $m$ 个", en: "Chunks of $m$" },
+  chunk: { zh: "每段 $c$ 个", en: "Chunks of $c$" },
   tokens: { zh: "长度 $n$", en: "Tokens $n$" },
   bytes: { zh: "字节", en: "bytes" },
   sameBits: { zh: "所有输出逐位相同。", en: "All outputs agree to the last bit." },

@@ -174,8 +174,8 @@ export const cost = {
   questions: costQuestions,
   seen: [
     {
-      zh: "投影随 $n$ 增长，注意力随 $n^2$ 增长；谁是大头取决于 $n$ 和 $d$ 谁大。",
-      en: "Projections grow with $n$, attention with $n^2$; which of them is larger depends on how $n$ compares with $d$.",
+      zh: "长度加倍，投影的运算加倍，打分与加权求和的变成四倍；谁是大头，取决于 $n$ 和 $2d$ 谁大。",
+      en: "When the length doubles, so do the projections, while scores and weighted sums take four times the operations; which part is larger depends on how $n$ compares with $2d$.",
     },
     {
       zh: "长度四倍，权重表十六倍；参数一个不多。",
@@ -220,8 +220,8 @@ export const costTerms = {
   operationsByLength: { zh: "一层的运算，随长度", en: "Operations of one layer by length" },
   operationsAxis: { zh: "运算次数", en: "operations" },
   lengthAxis: { zh: "长度 $n$，token", en: "length $n$, tokens" },
-  projections: { zh: "输出投影，斜率 {slope}", en: "output projection, slope {slope}" },
-  pairs: { zh: "注意力，斜率 {slope}", en: "attention, slope {slope}" },
+  projections: { zh: "投影 $8nd^2$，斜率 {slope}", en: "projections $8nd^2$, slope {slope}" },
+  pairs: { zh: "注意力 $4n^2d$，斜率 {slope}", en: "attention $4n^2d$, slope {slope}" },
   timesTitle: { zh: "一次调用的时间", en: "Time of one call" },
   timeAxis: { zh: "毫秒", en: "milliseconds" },
   full: { zh: "全部键", en: "all keys" },

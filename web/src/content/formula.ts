@@ -176,8 +176,8 @@ export const formula = {
       en: "An output is a weighted mean of the values. No single entry is picked, each is read to a degree, and that makes the lookup differentiable.",
     },
     {
-      zh: "课程给出的两位小数，就是这些准确数字四舍五入的结果。",
-      en: "The two decimals that the chapter prints are these exact numbers, rounded.",
+      zh: "课程给出的小数，就是这些准确数字四舍五入的结果。",
+      en: "The decimals that the chapter prints are these exact numbers, rounded.",
     },
   ],
 } as const satisfies Lesson;

@@ -89,10 +89,10 @@ export const glossary = {
   },
   "head-dim": {
     name: { zh: "头维", en: "head dim" },
-    also: "d_k E head dimension 维度",
+    also: "d_k E head_dim head dimension 维度",
     meaning: {
-      zh: "一个头里查询和键的分量个数；代码里常写作 $E$。",
-      en: "How many entries a query or a key has within one head; $E$ in code.",
+      zh: "一个头里查询和键的分量个数；代码里常写作 `head_dim`。",
+      en: "How many entries a query or a key has within one head; `head_dim` in code.",
     },
   },
   scaling: {
@@ -151,6 +151,22 @@ export const glossary = {
       en: "All that a recurrent net remembers at some point, as one vector; in additive attention each of the encoder’s is a key and a value.",
     },
   },
+  "decoder-state": {
+    name: { zh: "解码器状态", en: "decoder state" },
+    also: "z s decoder seq2seq",
+    meaning: {
+      zh: "解码器写第 $t$ 个词之前的隐状态；加性注意力拿它当查询。",
+      en: "The decoder’s hidden state before it writes word $t$; in additive attention it is the query.",
+    },
+  },
+  context: {
+    name: { zh: "上下文向量", en: "context vector" },
+    also: "c",
+    meaning: {
+      zh: "解码器写第 $t$ 个词时从原文得到的向量。",
+      en: "What the decoder is given of the source when it writes word $t$, as one vector.",
+    },
+  },
   bias: {
     name: { zh: "偏置", en: "bias" },
     also: "b",
@@ -187,8 +203,8 @@ export const glossary = {
     name: { zh: "掩码", en: "mask" },
     also: "M masking boolean additive 布尔 加性",
     meaning: {
-      zh: "规定哪个查询可以看哪个键。布尔掩码：真表示可看；加性掩码：0 表示可看，$-\\infty$ 表示不可看。",
-      en: "Says which query may look at which key. Boolean: true means may look. Additive: 0 means may look, $-\\infty$ may not.",
+      zh: "规定哪个查询可以看哪个键。加性掩码 $M$：0 表示可看，$-\\infty$ 表示不可看。布尔掩码 $[M=0]$：1 表示可看，0 表示不可看。",
+      en: "Says which query may look at which key. Additive, $M$: 0 means may look, $-\\infty$ may not. Boolean, $[M=0]$: 1 means may look, 0 may not.",
     },
   },
   padding: {
@@ -225,10 +241,10 @@ export const glossary = {
   },
   replaced: {
     name: { zh: "换掉未来的序列", en: "sequence with its future replaced" },
-    also: "x′ X′",
+    also: "r R replacement",
     meaning: {
-      zh: "刀口之前与 $X$ 相同，之后是别的数。",
-      en: "The same as $X$ up to the cut, other numbers after it.",
+      zh: "刀口之后换上的 token 是 $r$；$R$ 在刀口之前与 $X$ 相同，之后是它们。",
+      en: "The tokens put in after the cut are $r$; $R$ is the same as $X$ up to the cut and has these after it.",
     },
   },
   influence: {
@@ -275,8 +291,8 @@ export const glossary = {
     name: { zh: "分组查询注意力", en: "grouped-query attention" },
     also: "GQA MQA multi-query repeat_kv num_key_value_heads",
     meaning: {
-      zh: "几个查询头共用一个键/值头，缓存随之变小；查询头 $h$ 用第 $\\lfloor h/(H_q/H_{kv})\\rfloor$ 个键/值头。",
-      en: "Several query heads share one key/value head, which shrinks the cache; query head $h$ uses key/value head $\\lfloor h/(H_q/H_{kv})\\rfloor$.",
+      zh: "$H_q$ 个查询头共用 $H_{kv}$ 个键值头，缓存随之变小；查询头 $h$ 用键值头 $\\lfloor h/(H_q/H_{kv})\\rfloor$。",
+      en: "$H_q$ query heads share $H_{kv}$ key/value heads, which shrinks the cache; query head $h$ uses key/value head $\\lfloor h/(H_q/H_{kv})\\rfloor$.",
     },
   },
   rope: {
@@ -287,12 +303,28 @@ export const glossary = {
       en: "Turns pairs of entries of queries and keys by an angle that grows with position, so that dot products depend on distance alone; values are not turned.",
     },
   },
+  position: {
+    name: { zh: "位置", en: "position" },
+    also: "p",
+    meaning: {
+      zh: "token 在序列里排第几，从 0 数起。",
+      en: "A token’s place in the sequence, counted from 0.",
+    },
+  },
+  frequency: {
+    name: { zh: "转速", en: "frequency" },
+    also: "ω omega θ theta base 底数",
+    meaning: {
+      zh: "每往后一个位置，第 $i$ 对分量多转的角 $\\omega_i$，由底数 $\\theta$ 决定；越往后的对转得越慢。",
+      en: "The angle $\\omega_i$ by which pair $i$ turns further at each position, set by the base $\\theta$; later pairs turn more slowly.",
+    },
+  },
   "rms-norm": {
     name: { zh: "RMS 归一化", en: "RMS norm" },
     also: "RMSNorm q_norm k_norm qk-norm",
     meaning: {
-      zh: "除以各分量平方的平均数的平方根，再逐分量乘以学得的系数；用在每个头的查询和键上时叫 q/k 归一化。",
-      en: "Divides by the root of the mean square and multiplies by learned factors; on the queries and keys of each head it is called q/k norm.",
+      zh: "除以各分量平方的平均数的平方根，再逐分量乘以学得的系数 $g$；很小的 $\\varepsilon$ 保证不会除以 0。用在每个头的查询和键上时叫 q/k 归一化。",
+      en: "Divides by the root of the mean square and multiplies by learned factors $g$; a tiny $\\varepsilon$ keeps the divisor from being 0. On the queries and keys of each head it is called q/k norm.",
     },
   },
   "kv-cache": {
@@ -319,6 +351,22 @@ export const glossary = {
       en: "The number of tokens; $L$ of queries and $S$ of keys, the same in self-attention.",
     },
   },
+  layer: {
+    name: { zh: "层", en: "layer" },
+    also: "N depth 深度",
+    meaning: {
+      zh: "一次注意力加一个前馈网络；模型把 $N$ 层叠在一起。",
+      en: "One attention and one feed-forward net; a model is a stack of $N$ of them.",
+    },
+  },
+  bytes: {
+    name: { zh: "每个数的字节", en: "bytes a number" },
+    also: "b fp16 bf16 float16 precision 精度",
+    meaning: {
+      zh: "一个数占的存储：float32 占 4 字节，fp16 和 bf16 占 2 字节。",
+      en: "What a number takes to store: 4 bytes in float32, 2 in fp16 and bf16.",
+    },
+  },
   window: {
     name: { zh: "滑动窗口", en: "sliding window" },
     also: "window local attention 局部注意力",
@@ -331,8 +379,8 @@ export const glossary = {
     name: { zh: "线性注意力", en: "linear attention" },
     also: "kernel feature map",
     meaning: {
-      zh: "用特征映射的乘积代替 softmax，先汇总键和值，代价随长度线性增长；权重不再单独出现。",
-      en: "Replaces the softmax by a product of feature maps and sums up keys and values first; the cost grows linearly, and weights never appear.",
+      zh: "用特征映射 $\\phi$ 的乘积代替 softmax，先汇总键和值，代价随长度线性增长；权重不再单独出现。",
+      en: "Replaces the softmax by a product of feature maps $\\phi$ and sums up keys and values first; the cost grows linearly, and weights never appear.",
     },
   },
   flash: {
@@ -347,8 +395,8 @@ export const glossary = {
     name: { zh: "加性注意力", en: "additive attention" },
     also: "Bahdanau tanh seq2seq",
     meaning: {
-      zh: "早期的注意力：分数不是点积，而是查询与键各经投影、相加、过 $\\tanh$ 之后的加权和。",
-      en: "The early form of attention: a score is not a dot product but a weighted sum of the $\\tanh$ of projected query plus projected key.",
+      zh: "早期的注意力：分数不是点积，而是查询与键各经投影（$W$ 和 $U$）、相加、过 $\\tanh$ 之后以 $v_a$ 加权的和。",
+      en: "An early form of attention: a score is not a dot product but a sum, weighted by $v_a$, of the $\\tanh$ of projected query plus projected key ($W$ and $U$).",
     },
   },
   float32: {

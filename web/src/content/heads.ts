@@ -40,7 +40,7 @@ export const heads = {
       title: { zh: "一次投影，为所有的头", en: "One projection for all heads" },
       body: [
         {
-          zh: "整个 $X$ 乘一个 $d\\times d$ 的大矩阵，得到 $\\Q$；$\\K$ 和 $\\V$ 也各有一个。此时还看不到头：它们只是 $W^Q$ 的列已经分好的组。属于头 $h$ 的列，只由它自己那 $d_k$ 列权重算出。",
+          zh: "整个 $X$ 乘一个 $d\\times d$ 的大矩阵，得到 $\\Q$；$\\K$ 和 $\\V$ 也各有一个。此时还看不到头：头不过是 $W^Q$ 的列分成的组。属于头 $h$ 的列，只由矩阵里它自己的 $d_k$ 列算出。",
           en: "All of $X$ meets one large $d\\times d$ matrix, which gives $\\Q$; $\\K$ and $\\V$ have one each. No head can be seen yet: heads are only groups of columns of $W^Q$. What will belong to head $h$ is made by its own $d_k$ columns of the matrix and by no others.",
         },
       ],
@@ -274,6 +274,12 @@ export const headsTerms = {
   viewAlone: { zh: "直接摊平", en: "Flattened as it lies" },
   drawnWeight: { zh: "随机抽取，再除以宽度的平方根", en: "drawn, then divided by the root of the width" },
   goesToHead: { zh: "归头 {h}，成为它的分量 {j}", en: "goes to head {h}, as its component {j}" },
-  comesFrom: { zh: "是头 {h} 给 token {i} 的；", en: "is what head {h} made for token {i};" },
-  belongsHere: { zh: "这里该是头 {h} 给 token {i} 的", en: "here belongs what head {h} made for token {i}," },
+  inPlace: {
+    zh: "是头 {h} 给 token {i} 的，正该在这里",
+    en: "is what head {h} made for token {i}, and belongs here",
+  },
+  comesFrom: {
+    zh: "是头 {from} 给 token {of} 的，这里该是头 {h} 给 token {i} 的",
+    en: "is what head {from} made for token {of}; here belongs what head {h} made for token {i},",
+  },
 } as const satisfies Record<string, Text>;

@@ -13,8 +13,8 @@ export const leak = {
     en: "How can you tell that no output has seen the future?",
   },
   lede: {
-    zh: "不靠读代码，靠试。把某个位置之后的 token 全部换掉，再跑一遍，比较这个位置以及之前的输出：只要动了一位，未来就漏了进来。这个办法适用于任何函数，不必知道它里面是怎么写的。",
-    en: "Not by reading the code: by trying. Replace every token after some position, run again, and compare the outputs up to that position. If a single bit has moved, the future got in. This works for any function, whatever is inside it.",
+    zh: "不靠读代码，靠试。把某个位置之后的 token 全部换掉，再跑一遍，比较这个位置以及之前的输出：只要动了一位，未来就漏了进来。凡是同样的输入总给出同样输出的函数，都可以这样查，不必知道它里面是怎么写的。",
+    en: "Not by reading the code: by trying. Replace every token after some position, run again, and compare the outputs up to that position. If a single bit has moved, the future got in. This works for any function that gives the same output for the same input, whatever is inside it.",
   },
   sources: [
     {
@@ -48,8 +48,8 @@ export const leak = {
       title: { zh: "换掉未来", en: "Replace the future" },
       body: [
         {
-          zh: "在位置 $t$ 之后切一刀。刀口之前的 token 原样保留，之后的换成别的数，得到 $X'$。问题只有一个：输出 $0\\dots t$ 会不会动？",
-          en: "Cut after position $t$. Tokens up to the cut stay; those after it become other numbers, which gives $X'$. There is one question: do the outputs $0\\dots t$ move?",
+          zh: "在位置 $t$ 之后切一刀。$t$ 和它之前的 token 原样保留，之后的换成别的数 $r_{t+1},\\dots$，得到 $R$。问题只有一个：输出 $0\\dots t$ 会不会动？",
+          en: "Cut after position $t$. Tokens up to $t$ stay; those after it become other numbers $r_{t+1},\\dots$, which gives $R$. There is one question: do the outputs $0\\dots t$ move?",
         },
       ],
       task: {
@@ -314,13 +314,13 @@ export const leakTerms = {
     zh: "影响矩阵：泄漏（被换的 token → 动了的输出）{pairs}",
     en: "Influence matrix: leaks (token replaced → output moved) {pairs}",
   },
-  replaced: same("$X'$"),
+  replaced: same("$R$"),
   rowSumBefore: { zh: "行和，由 $X$", en: "Row sum from $X$" },
-  rowSumAfter: { zh: "行和，由 $X'$", en: "Row sum from $X'$" },
+  rowSumAfter: { zh: "行和，由 $R$", en: "Row sum from $R$" },
   weightsBefore: { zh: "权重，由 $X$", en: "Weights from $X$" },
-  weightsAfter: { zh: "权重，由 $X'$", en: "Weights from $X'$" },
+  weightsAfter: { zh: "权重，由 $R$", en: "Weights from $R$" },
   outputBefore: { zh: "输出，由 $X$", en: "Output from $X$" },
-  outputAfter: { zh: "输出，由 $X'$", en: "Output from $X'$" },
+  outputAfter: { zh: "输出，由 $R$", en: "Output from $R$" },
   influence: { zh: "影响矩阵", en: "Influence" },
   kept: { zh: "刀口之前，原样保留", en: "before the cut, kept as it was" },
   swapped: { zh: "刀口之后，已换掉", en: "after the cut, replaced" },
@@ -330,7 +330,7 @@ export const leakTerms = {
     en: "token {j} replaced: not a bit of output {i} moved",
   },
   influenceFair: {
-    zh: "换掉 token {j}，输出 {i} 最多动了（这是它的现在或过去）",
+    zh: "换掉 token {j}，以它为现在或过去的输出 {i} 最多动了",
     en: "token {j} replaced: output {i}, for which it is present or past, moved by up to",
   },
   influenceLeak: {

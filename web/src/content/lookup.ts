@@ -54,7 +54,7 @@ export const lookup = {
       title: { zh: "每一条都算数，各按程度", en: "Every entry counts, to a degree" },
       body: [
         {
-          zh: "不再让最高的拿走全部，而是请 softmax 来分：分数先除以温度 $T$，再变成相加为 1 的权重 $\\w_j$，答案是所有的值各乘以权重之和。没有赢家，只有份量。",
+          zh: "不再让最高的拿走全部，而是请 softmax 来分：分数先除以温度 $T$，再变成相加为 1 的权重 $\\w_j$，答案是所有的值各乘以自己的权重再相加。没有赢家，只有份量。",
           en: "Instead of giving all to the highest score, let softmax divide it. The scores are divided by a temperature $T$ and become weights $\\w_j$ that add up to 1; the answer is the sum of all values, each times its weight. There is no winner, only shares.",
         },
         {
@@ -102,8 +102,8 @@ export const lookup = {
       title: { zh: "另一种比法：先相加", en: "Another way to compare: add first" },
       body: [
         {
-          zh: "最早的注意力（Bahdanau 2014）不做点积。查询和键各过一个矩阵，相加，过一遍 $\\tanh$，再由向量 $v_a$ 收拢成一个分数。$W$、$U$、$b$、$v_a$ 都是学来的。",
-          en: "The first attention (Bahdanau 2014) took no dot product. Query and key each pass through a matrix; the results are added, put through $\\tanh$, and gathered into one score by a vector $v_a$. $W$, $U$, $b$ and $v_a$ are learned.",
+          zh: "注意力最初用于翻译时（Bahdanau 2014）不做点积。查询和键各过一个矩阵，相加，过一遍 $\\tanh$，再由向量 $v_a$ 收拢成一个分数。$W$、$U$、$b$、$v_a$ 都是学来的。",
+          en: "When attention first came to translation (Bahdanau 2014), it took no dot product. Query and key each pass through a matrix; the results are added, put through $\\tanh$, and gathered into one score by a vector $v_a$. $W$, $U$, $b$ and $v_a$ are learned.",
         },
         {
           zh: "这里的参数是摆好的，不是学来的：两个背靠背的 $\\tanh$ 在 $W\\q$ 与 $U\\k$ 相抵处拱起一个包，每个分量一对。键离查询越近，分数越高。",
@@ -118,8 +118,8 @@ export const lookup = {
       title: { zh: "两种分数，同一个 softmax", en: "Two kinds of score, one softmax" },
       body: [
         {
-          zh: "分数之后的事完全相同：softmax，再对值加权求和。不同的只是分数从哪里来。点积没有自己的参数，所有的配对一次矩阵乘法就算完；加性分数要对每一对、每个隐藏单元各算一次 $\\tanh$，写不成一次矩阵乘法。今天的模型用点积，原因就在这里。",
-          en: "What follows the scores is the same: softmax, then the weighted sum of the values. Only the scores come about differently. A dot product has no parameters of its own, and one matrix product does all pairs. An additive score takes a $\\tanh$ for every pair and every hidden unit, which no single matrix product can do. That is why today’s models use the dot product.",
+          zh: "分数之后的事完全相同：softmax，再对值加权求和。不同的只是分数从哪里来。点积没有自己的参数，所有的配对一次矩阵乘法就算完；加性分数要对每一对、每个隐藏单元各算一次 $\\tanh$，写不成一次矩阵乘法。今天的模型用点积，主要原因就在这里。",
+          en: "What follows the scores is the same: softmax, then the weighted sum of the values. Only the scores come about differently. A dot product has no parameters of its own, and one matrix product does all pairs. An additive score takes a $\\tanh$ for every pair and every hidden unit, which no single matrix product can do. That is the main reason why today’s models use the dot product.",
         },
       ],
       task: {
@@ -134,8 +134,8 @@ export const lookup = {
       title: { zh: "整句话挤进一个向量", en: "A whole sentence in one vector" },
       body: [
         {
-          zh: "早期的翻译模型有两个循环网络。编码器从头读到尾，每读一个词留下一个输出 $h_i$；解码器逐词写出译文，手里却只有最后那个 $h_2$。每一步拿到的都是同一个向量，句子再长，也得全挤在里面。",
-          en: "Early translation models had two recurrent nets. The encoder reads from end to end and leaves an output $h_i$ after every word; the decoder writes the translation word by word, but all it is given is the last one, $h_2$. Every step gets the same vector, and however long the sentence is, it must all fit in.",
+          zh: "早期的神经翻译模型有两个循环网络。编码器从头读到尾，每读一个词留下一个输出 $h_i$；解码器逐词写出译文，手里却只有最后那个 $h_2$。每一步拿到的都是同一个向量，句子再长，也得全挤在里面。",
+          en: "Early neural translation models had two recurrent nets. The encoder reads from end to end and leaves an output $h_i$ after every word; the decoder writes the translation word by word, but all it is given is the last one, $h_2$. Every step gets the same vector, and however long the sentence is, it must all fit in.",
         },
         {
           zh: "这里的数是摆好的小例子，不是训练出来的网络。",
@@ -154,17 +154,17 @@ export const lookup = {
       title: { zh: "每一步都回头看", en: "Look back at every step" },
       body: [
         {
-          zh: "Bahdanau 的补丁：写每个词之前，拿解码器的状态 $s_t$ 当查询，*所有*编码器输出既当键又当值，查一次软字典，得到这一步自己的上下文 $c_t$。写第一个词时看 I，写后三个词时都看 NLP。",
-          en: "Bahdanau’s patch: before each word, the decoder’s state $s_t$ is the query, *all* encoder outputs are both keys and values, and one soft lookup gives this step a context $c_t$ of its own. For the first word it looks at I, for the last three at NLP.",
+          zh: "Bahdanau 的补丁：写每个词之前，拿解码器的状态 $z_t$ 当查询，*所有*编码器输出既当键又当值，查一次软字典，得到这一步自己的上下文 $c_t$。写第一个词时看 I，写后三个词时都看 NLP。",
+          en: "Bahdanau’s patch: before each word, the decoder’s state $z_t$ is the query, *all* encoder outputs are both keys and values, and one soft lookup gives this step a context $c_t$ of its own. For the first word it looks at I, for the last three at NLP.",
         },
         {
-          zh: "循环网络还在，注意力只是帮手。2017 年的 Transformer 把循环网络整个拿掉，只留下这次查找：任意两个位置之间只隔一步。",
-          en: "The recurrent nets are still there; attention only helps. The Transformer of 2017 took them out and kept the lookup alone: between any two positions there is now a single step.",
+          zh: "循环网络还在，注意力只是帮手。2017 年的 Transformer 把循环网络整个拿掉，位置之间只靠这次查找相通：任意两个位置只隔一步。",
+          en: "The recurrent nets are still there; attention only helps. The Transformer of 2017 took them out, and positions meet in this lookup alone: from any one to any other it is a single step.",
         },
       ],
       task: {
-        zh: "把状态 $s_4$ 改成 (1, 0)，看最后一个词转而去看谁。",
-        en: "Change the state $s_4$ to (1, 0). Where does the last word look now?",
+        zh: "把状态 $z_4$ 改成 (1, 0)，看最后一个词转而去看谁。",
+        en: "Change the state $z_4$ to (1, 0). Where does the last word look now?",
       },
       formulae: [
         { id: "context", lit: ["output"] },
@@ -181,8 +181,8 @@ export const lookup = {
           en: "Let the dictionary be a sentence: four tokens A B C D, and it is C’s turn to look. Its entries are the tokens that it may see: A, B and itself. D comes later, so its score gets $-\\infty$ added, its weight is exactly 0, and nothing of its value comes in.",
         },
         {
-          zh: "C 的新向量，就是 A、B、C 的值按权重相加。下一课让所有 token 同时做这件事：这里的四个分数，正是那里矩阵的第 2 行。",
-          en: "C’s new vector is the sum of the values of A, B and C by weight. In the next lesson all tokens do so at once: the four scores here are row 2 of the matrix there.",
+          zh: "C 的新向量，就是 A、B、C 的值按权重相加。下一课让所有 token 同时做这件事：这里的四个分数，遮住 D 之前，正是那里矩阵的第 2 行。",
+          en: "C’s new vector is the sum of the values of A, B and C by weight. In the next lesson all tokens do so at once: the four scores here, before D is hidden, are row 2 of the matrix there.",
         },
       ],
       task: {
@@ -246,9 +246,10 @@ export const lookupTerms = {
   addWeights: { zh: "加性 $\\w_j$", en: "additive $\\w_j$" },
   dotWeights: { zh: "点积 $\\w_j$", en: "dot-product $\\w_j$" },
   encoder: { zh: "编码器输出 $h$", en: "Encoder outputs $h$" },
-  decoder: { zh: "解码器状态 $s$", en: "Decoder states $s$" },
+  decoder: { zh: "解码器状态 $z$", en: "Decoder states $z$" },
   fixedContexts: { zh: "每步拿到的 $c$", en: "What each step gets, $c$" },
   contexts: { zh: "上下文 $c$", en: "Contexts $c$" },
+  lookWeights: { zh: "权重 $\\w_{ti}$", en: "Weights $\\w_{ti}$" },
   lookupQuery: { zh: "要找什么，分量 {j}", en: "what is looked for, component {j}" },
   best: { zh: "分数最高：拿走全部", en: "the highest score takes all" },
   tied: { zh: "并列最高：平分", en: "tied for the highest score: an equal share" },

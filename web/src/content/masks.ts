@@ -219,7 +219,7 @@ export const masks = {
       en: "$-\\infty$ added before the softmax gives a key the weight 0 exactly, and the others share all of 1.",
     },
     {
-      zh: "补位遮住一列，因果遮住上三角；两者合并就是 AND。",
+      zh: "补位遮住整列，因果遮住上三角；两者合并就是 AND。",
       en: "Padding hides columns, causality hides the upper triangle; together they are an AND.",
     },
     {

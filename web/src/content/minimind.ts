@@ -45,7 +45,7 @@ export const minimind = {
       title: { zh: "进来的是什么", en: "What comes in" },
       body: [
         {
-          zh: "`x` 是上一层归一化之后的隐藏状态：一个批次，每条序列 $n$ 个 token，每个 token 一个宽 `hidden_size` 的向量。这一步只读出 $B$ 和 $n$，后面变形时要用。矩阵里只画批次的第一条序列；形状说的是整个批次。",
+          zh: "`x` 是经过本层归一化的隐藏状态：一个批次，每条序列 $n$ 个 token，每个 token 一个宽 `hidden_size` 的向量。这一步只读出 $B$ 和 $n$，后面变形时要用。矩阵里只画批次的第一条序列；形状说的是整个批次。",
           en: "`x` holds the hidden states after the layer’s norm: a batch of sequences, $n$ tokens in each, and for each token a vector `hidden_size` wide. This step only reads off $B$ and $n$, which the reshaping needs. Matrices show the first sequence of the batch; shapes speak of all of it.",
         },
       ],
@@ -81,8 +81,8 @@ export const minimind = {
       title: { zh: "最后一轴拆成两轴", en: "The last axis becomes two" },
       body: [
         {
-          zh: "`view` 把宽的一轴读成“头 × 头维”，一个数也不动：头 $h$ 拿走属于它的那几列。此时的次序是 $(B,n,H,E)$：token 在前，头在后，因为拆开的只是最后一轴。",
-          en: "`view` reads the wide axis as heads times head dim without moving a number: head $h$ takes the columns that are its own. The order is $(B,n,H,E)$ for now, tokens before heads, since only the last axis was taken apart.",
+          zh: "`view` 把宽的一轴读成“头 × 头维”，一个数也不动：头 $h$ 拿走属于它的那几列。此时的次序是 $(B,n,H,d_k)$：token 在前，头在后，因为拆开的只是最后一轴。",
+          en: "`view` reads the wide axis as heads times head dim without moving a number: head $h$ takes the columns that are its own. The order is $(B,n,H,d_k)$ for now, tokens before heads, since only the last axis was taken apart.",
         },
       ],
       formulae: [],
@@ -95,8 +95,8 @@ export const minimind = {
       title: { zh: "先归一化 q 和 k", en: "First q and k are normalised" },
       body: [
         {
-          zh: "`q_norm` 和 `k_norm` 是 RMSNorm：每个头里，每个 token 的向量除以自己的均方根，再逐分量乘以学得的权重。分数的大小从此不再取决于隐藏状态有多大，训练更稳。它作用在头维上，不是整条投影上；$\\v$ 不做归一化。",
-          en: "`q_norm` and `k_norm` are RMSNorms: within a head, the vector of each token is divided by its own root mean square, and each component multiplied by a learned weight. How large scores get then no longer depends on how large hidden states are, which steadies training. It runs over the head dim, not over the whole projection, and $\\v$ is left alone.",
+          zh: "`q_norm` 和 `k_norm` 是 RMSNorm：每个头里，每个 token 的向量除以自己的均方根，再逐分量乘以学得的系数 $g$。分数的大小从此不再取决于隐藏状态有多大，训练更稳。它作用在头维上，不是整条投影上；$\\v$ 不做归一化。",
+          en: "`q_norm` and `k_norm` are RMSNorms: within a head, the vector of each token is divided by its own root mean square, and multiplied, component by component, by learned factors $g$. How large scores get then no longer depends on how large hidden states are, which steadies training. It runs over the head dim, not over the whole projection, and $\\v$ is left alone.",
         },
       ],
       task: {
@@ -135,8 +135,8 @@ export const minimind = {
       title: { zh: "谁和谁配对", en: "Which components make a pair" },
       body: [
         {
-          zh: "有两种配法。*对半*：$i$ 与 $i+E/2$，MiniMind、Llama、Qwen 用它。*交错*：$2i$ 与 $2i+1$，原论文用它。两种都是旋转，角度也一样，数字却排得不同；权重是按哪一种训练的，就得用哪一种。",
-          en: "There are two ways. *Half-split*: $i$ with $i+E/2$, as in MiniMind, Llama and Qwen. *Interleaved*: $2i$ with $2i+1$, as in the paper. Both are rotations by the same angles, but the numbers land elsewhere; weights want the pairing that they were trained with.",
+          zh: "有两种配法。*对半*：$i$ 与 $i+d_k/2$，MiniMind、Qwen 和 Hugging Face 版的 Llama 用它。*交错*：$2i$ 与 $2i+1$，原论文用它。两种都是旋转，角度也一样，数字却排得不同；权重是按哪一种训练的，就得用哪一种。",
+          en: "There are two ways. *Half-split*: $i$ with $i+d_k/2$, as in MiniMind, Qwen, and Hugging Face’s Llama. *Interleaved*: $2i$ with $2i+1$, as in the paper. Both are rotations by the same angles, but the numbers land elsewhere; weights want the pairing that they were trained with.",
         },
         {
           zh: "每个圆是一对：虚线箭头是转之前，实线是转之后。第一对转得最快，往后越来越慢。",
@@ -215,8 +215,8 @@ export const minimind = {
       title: { zh: "打分，缩放", en: "Scores, scaled" },
       body: [
         {
-          zh: "从这里起是熟悉的公式，每个头各做一遍。分数除以 $\\sqrt{E}$，$E$ 是头维，不是 `hidden_size`。",
-          en: "From here on it is the formula that you know, once per head. Scores are divided by $\\sqrt{E}$, where $E$ is the head dim and not `hidden_size`.",
+          zh: "从这里起是熟悉的公式，每个头各做一遍。分数除以 $\\sqrt{d_k}$，$d_k$ 是头维，不是 `hidden_size`。",
+          en: "From here on it is the formula that you know, once per head. Scores are divided by $\\sqrt{d_k}$, where $d_k$ is the head dim and not `hidden_size`.",
         },
       ],
       formulae: [masked("scores", "scaled")],
@@ -345,8 +345,8 @@ export const minimind = {
       en: "RoPE is a rotation: lengths stay, scores depend on distance alone, and the two pairings must not be mixed.",
     },
     {
-      zh: "缓存和快分支都只是省事，不改变结果。",
-      en: "The cache and the fast branch save work; neither changes the result.",
+      zh: "缓存和快分支只是省事：除了末位的舍入，不改变结果。",
+      en: "The cache and the fast branch save work; but for rounding, neither changes the result.",
     },
   ],
 } as const satisfies Lesson;
@@ -357,14 +357,14 @@ export const minimindTerms = {
   inLetters: { zh: "形状", en: "Shape" },
   inNumbers: { zh: "这一遍的形状", en: "In this run" },
   hidden: same("$(B,\\,n,\\,\\text{hidden})$"),
-  wideQ: same("$(B,\\,n,\\,H_q E)$"),
-  wideKv: same("$(B,\\,n,\\,H_{kv}E)$"),
-  cutQ: same("$(B,\\,n,\\,H_q,\\,E)$"),
-  cutKv: same("$(B,\\,n,\\,H_{kv},\\,E)$"),
-  headsFirst: same("$(B,\\,H_q,\\,n,\\,E)$"),
+  wideQ: same("$(B,\\,n,\\,H_q d_k)$"),
+  wideKv: same("$(B,\\,n,\\,H_{kv}d_k)$"),
+  cutQ: same("$(B,\\,n,\\,H_q,\\,d_k)$"),
+  cutKv: same("$(B,\\,n,\\,H_{kv},\\,d_k)$"),
+  headsFirst: same("$(B,\\,H_q,\\,n,\\,d_k)$"),
   square: same("$(B,\\,H_q,\\,n,\\,n)$"),
-  newLength: same("$(B,\\,n_{\\text{new}},\\,H_{kv},\\,E)$"),
-  allLength: same("$(B,\\,n_{\\text{past}}+n_{\\text{new}},\\,H_{kv},\\,E)$"),
+  newLength: same("$(B,\\,n_{\\text{new}},\\,H_{kv},\\,d_k)$"),
+  allLength: same("$(B,\\,n_{\\text{past}}+n_{\\text{new}},\\,H_{kv},\\,d_k)$"),
   x: same("`x`"),
   xq: same("`xq`"),
   xk: same("`xk`"),
@@ -411,16 +411,16 @@ export const minimindTerms = {
   },
   pastMeans: { zh: "留给下一个 token 的 `(xk, xv)`", en: "`(xk, xv)`, kept for the next token" },
   labA: {
-    zh: "实验 A：64 宽，4 个查询头，2 个键值头",
-    en: "Lab A: 64 wide, 4 query heads, 2 key/value heads",
+    zh: "实验 A：64 宽；查询头 4 个，键值头 2 个",
+    en: "Lab A: 64 wide; heads: 4 of queries, 2 of keys and values",
   },
   labB: {
-    zh: "实验 B：96 宽，6 个查询头，3 个键值头",
-    en: "Lab B: 96 wide, 6 query heads, 3 key/value heads",
+    zh: "实验 B：96 宽；查询头 6 个，键值头 3 个",
+    en: "Lab B: 96 wide; heads: 6 of queries, 3 of keys and values",
   },
   labOwn: {
-    zh: "你的：{hidden} 宽，{heads} 个查询头，{kvHeads} 个键值头",
-    en: "Yours: {hidden} wide, query heads {heads}, key/value heads {kvHeads}",
+    zh: "你的：{hidden} 宽；查询头 {heads} 个，键值头 {kvHeads} 个",
+    en: "Yours: {hidden} wide; heads: {heads} of queries, {kvHeads} of keys and values",
   },
   mapRight: { zh: "`repeat_kv`：逐个重复", en: "`repeat_kv`: each repeated in a row" },
   mapTiled: { zh: "平铺：整列重复", en: "Tiled: the list repeated" },
@@ -428,7 +428,7 @@ export const minimindTerms = {
   queryHeadsRow: { zh: "查询头", en: "query heads" },
   kvHeadsRow: { zh: "键值头", en: "key/value heads" },
   wrongLine: { zh: "虚线：读错了", en: "dashed: read from the wrong head" },
-  halfPairs: { zh: "对半：$i$ 与 $i+E/2$", en: "Half-split: $i$ with $i+E/2$" },
+  halfPairs: { zh: "对半：$i$ 与 $i+d_k/2$", en: "Half-split: $i$ with $i+d_k/2$" },
   interleavedPairs: { zh: "交错：$2i$ 与 $2i+1$", en: "Interleaved: $2i$ with $2i+1$" },
   pairTurned: {
     zh: "分量 {a} 与 {b}：从 ({ax}, {ay}) 转到 ({bx}, {by})",

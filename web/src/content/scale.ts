@@ -59,8 +59,8 @@ export const scale = {
       title: { zh: "方差就是头维", en: "The variance is the head dim" },
       body: [
         {
-          zh: "每种宽度抽 4096 对，量出 $\\q\\cdot\\k$ 的方差，同理论并排。一个乘积 $q_e k_e$ 的方差是 1，独立的方差可以相加，所以共是 $d_k$。除以 $\\sqrt{d_k}$，方差就除以 $d_k$，不论多宽都回到 1。",
-          en: "At each width 4096 pairs are drawn, the variance of $\\q\\cdot\\k$ is measured and set beside the theory. One product $q_e k_e$ has variance 1, and variances of independent terms add up, to $d_k$ in all. Division by $\\sqrt{d_k}$ divides the variance by $d_k$, and at any width it is back at 1.",
+          zh: "每种宽度抽 4096 对，量出 $\\q\\cdot\\k$ 的方差，同理论并排。一个乘积 $\\q_e\\k_e$ 的方差是 1，独立的方差可以相加，所以共是 $d_k$。除以 $\\sqrt{d_k}$，方差就除以 $d_k$，不论多宽都回到 1。",
+          en: "At each width 4096 pairs are drawn, the variance of $\\q\\cdot\\k$ is measured and set beside the theory. One product $\\q_e\\k_e$ has variance 1, and variances of independent terms add up, to $d_k$ in all. Division by $\\sqrt{d_k}$ divides the variance by $d_k$, and at any width it is back at 1.",
         },
       ],
       formulae: [variance("scores", "scaled")],
@@ -131,8 +131,8 @@ export const scale = {
       title: { zh: "三个合成一个？", en: "All three in one?" },
       body: [
         {
-          zh: "$\\Q$ 与 $\\K$ 只以 $W^Q{W^K}^{\\top}$ 的形式出现在分数里，可以看成一个矩阵，但它一般不对称，所以不能由同一个投影给出。$\\V$ 走的是另一条路：权重定了，它才进来。",
-          en: "In the scores $\\Q$ and $\\K$ occur only as $W^Q{W^K}^{\\top}$. That may be seen as one matrix, but it is not symmetric in general, so a single shared projection cannot give it. $\\V$ takes another road: it comes in when the weights are settled.",
+          zh: "$\\Q$ 与 $\\K$ 只以 $W^Q(W^K)^{\\top}$ 的形式出现在分数里，可以看成一个矩阵，但它一般不对称，所以不能由同一个投影给出。$\\V$ 走的是另一条路：权重定了，它才进来。",
+          en: "In the scores $\\Q$ and $\\K$ occur only as $W^Q(W^K)^{\\top}$. That may be seen as one matrix, but it is not symmetric in general, so a single shared projection cannot give it. $\\V$ takes another road: it comes in when the weights are settled.",
         },
         {
           zh: "让 $\\K=\\V$，一个 token 交出的就只能是别人找到它的凭据；三个全共用，就连“想找什么”也搭进去了。改动一个矩阵，本该只动它管的那一步，现在步步都动。",
@@ -159,8 +159,8 @@ export const scale = {
       en: "Unscaled, softmax over wide vectors is nearly one-hot: entropy near 0, largest weight near 1.",
     },
     {
-      zh: "$W^Q=W^K$ 使分数恰好对称；$W^V$ 与它们合并，交出的内容就绑在了匹配上。三个矩阵不能合成一个。",
-      en: "$W^Q=W^K$ makes scores exactly symmetric; merging $W^V$ with them binds what is handed over to what is matched. The three cannot be one.",
+      zh: "$W^Q=W^K$ 使分数恰好对称；$W^V$ 与它们合并，交出的内容就绑在了匹配上。三个合成一个，就要付这两样代价。",
+      en: "$W^Q=W^K$ makes scores exactly symmetric; merging $W^V$ with them binds what is handed over to what is matched. Three in one costs both.",
     },
   ],
   later: [

@@ -93,8 +93,8 @@ export const formulaQuestions = [
       symmetric: { zh: "它是对称的", en: "They are symmetric" },
     },
     why: {
-      zh: "$\\q_i\\cdot\\k_j$ 与 $\\q_j\\cdot\\k_i$ 成了同一个数：代词想看名词多少，名词就得想看代词多少。$\\K=\\V$ 又要求“凭什么被找到”和“交出什么”是一回事。三种身份合成一个，表达力就少了一大截，所以不能合并。",
-      en: "$\\q_i\\cdot\\k_j$ and $\\q_j\\cdot\\k_i$ become one number: a noun would have to look at its pronoun as much as the pronoun looks at the noun. And $\\K=\\V$ makes what a token is found by the same as what it hands over. Three roles forced into one can express far less, so no, they cannot be merged.",
+      zh: "$\\q_i\\cdot\\k_j$ 与 $\\q_j\\cdot\\k_i$ 成了同一个数：代词想看名词多少，名词就得想看代词多少。$\\K=\\V$ 又要求“凭什么被找到”和“交出什么”是一回事。三种身份合成一个，能表达的就少了一大截，所以三个矩阵分开学。",
+      en: "$\\q_i\\cdot\\k_j$ and $\\q_j\\cdot\\k_i$ become one number: a noun would have to look at its pronoun as much as the pronoun looks at the noun. And $\\K=\\V$ makes what a token is found by the same as what it hands over. Three roles forced into one can express far less; that is why the three are learned apart.",
     },
   },
 ] as const satisfies readonly Question[];

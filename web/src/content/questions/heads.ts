@@ -61,8 +61,8 @@ export const headsQuestions = [
       same: { zh: "一样多", en: "Neither" },
     },
     why: {
-      zh: "都是 {eight} 和 {sixtyFour}：四个 $d\\times d$ 的矩阵，$H$ 只决定切成几段。",
-      en: "{eight} and {sixtyFour}: four matrices of $d\\times d$, and $H$ only says into how many pieces they are cut.",
+      zh: "两层分别有 {eight} 个和 {sixtyFour} 个：四个 $d\\times d$ 的矩阵，$H$ 只决定切成几段。",
+      en: "They have {eight} and {sixtyFour}: four matrices of $d\\times d$, and $H$ only says into how many pieces they are cut.",
     },
   },
 ] as const satisfies readonly Question[];

@@ -120,7 +120,8 @@ test("rows and columns of a product stand in line with the result", async ({ pag
 test("the chapter’s numbers stand in line with the rows that they are of", async ({ page, site }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   for (const [step, grid, rows] of [
-    ["weights", "weights", 4],
+    ["scores", "scores", 4],
+    ["scaled", "masked", 4],
     ["output", "output", 1],
   ] as const) {
     await open(page, site, addressOf({ lesson: "formula", step }));
@@ -142,7 +143,6 @@ test("the list keeps the current step in sight", async ({ page, site }) => {
   await open(page, site, addressOf({ lesson: "minimind", step: "labs" }));
   await expect(current).toBeInViewport({ ratio: 1 });
   expect(await page.evaluate(() => scrollY)).toBe(0);
-  await page.keyboard.press("Home");
   for (const step of lessons.minimind.steps.slice(0, -1).reverse()) {
     await page.keyboard.press("ArrowLeft");
     await expect(current).toHaveText(step.title.en);

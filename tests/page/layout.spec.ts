@@ -172,6 +172,8 @@ test("lines of a plot are told apart by colour and by shape", async ({ page, sit
     expect(new Set(looks.map(({ colour }) => colour)).size, place.step).toBe(looks.length);
     expect(new Set(looks.map(({ shape }) => shape)).size, place.step).toBe(looks.length);
   }
+  // Nothing has been measured: words, not an empty frame.
+  await expect(page.locator("[data-plot] .canvas")).toHaveText(/^No points yet/);
 });
 
 test("the skip link leads to the lesson", async ({ page, site }) => {

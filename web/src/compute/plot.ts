@@ -34,3 +34,15 @@ export interface Plot {
   /** Where the setting in force stands on the x axis. */
   here?: number;
 }
+
+/** A line with marks stands for itself: where another such has its tone already, it gets one of its own. */
+export function tonesOf(series: readonly Series[]): number[] {
+  const taken: number[] = [];
+  return series.map(({ tone = 0, line, mark }) => {
+    if (!line || !mark) return tone;
+    let own: number = tone;
+    while (taken.includes(own)) own += 1;
+    taken.push(own);
+    return own;
+  });
+}

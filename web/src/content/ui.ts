@@ -126,6 +126,10 @@ export const ui = {
   bytesPerNumber: { zh: "每个数的字节 $b$", en: "Bytes a number $b$" },
   measure: { zh: "开始测量", en: "Measure" },
   stop: { zh: "停止", en: "Stop" },
+  noPoints: {
+    zh: "还没有点：测出一个，画上一个。",
+    en: "No points yet: each is drawn as soon as it is measured.",
+  },
   inForce: { zh: "现在的设定", en: "the present setting" },
   asTable: { zh: "看成表格", en: "As a table" },
 } as const satisfies Record<string, Text>;

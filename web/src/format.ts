@@ -28,6 +28,17 @@ export function rounded(value: number): string {
 /** A whole number, its digits in groups of three. */
 export const grouped = (value: number): string => value.toLocaleString("en-US");
 
+/** As settings and axes show it: large whole numbers to the last digit. */
+export const written = (value: number): string =>
+  Number.isInteger(value) && value >= 1e4 ? grouped(value) : rounded(value);
+
+/** The numbers of a column with the same decimals, as many as the longest of them shows. */
+export function aligned(value: number, column: readonly number[]): string {
+  const digits = column.map((one) => /^\D?\d+\.?(\d*)$/.exec(rounded(one))?.[1]?.length);
+  if (digits.includes(undefined)) return rounded(value); // powers of ten, infinities
+  return trueMinus(value.toFixed(Math.max(...(digits as number[]))));
+}
+
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** A number of bytes in the largest unit that leaves at least 1. */

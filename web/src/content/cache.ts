@@ -175,9 +175,14 @@ export const cacheTerms = {
   chunk: { zh: "每段 $c$ 个", en: "Chunks of $c$" },
   tokens: { zh: "长度 $n$", en: "Tokens $n$" },
   bytes: { zh: "字节", en: "bytes" },
-  sameBits: { zh: "所有输出逐位相同。", en: "All outputs agree to the last bit." },
-  otherBits: { zh: "输出不是逐位相同。", en: "The outputs are not the same to the bit." },
-  largestDifference: { zh: "最大的差：{size}", en: "Largest difference: {size}" },
+  sameBits: {
+    zh: "所有输出逐位相同。最大的差：{size}",
+    en: "All outputs agree to the last bit. Largest difference: {size}",
+  },
+  otherBits: {
+    zh: "输出不是逐位相同。最大的差：{size}",
+    en: "The outputs are not the same to the bit. Largest difference: {size}",
+  },
   operationsByLength: { zh: "生成下一个 token 的运算次数", en: "Operations for the next token" },
   tokensSoFar: { zh: "到这个 token 为止的长度 $n$", en: "length $n$ with this token" },
   operations: { zh: "运算（一次乘加算两次）", en: "operations (a multiply-add is two)" },

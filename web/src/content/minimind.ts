@@ -425,9 +425,10 @@ export const minimindTerms = {
   mapRight: { zh: "`repeat_kv`：逐个重复", en: "`repeat_kv`: each repeated in a row" },
   mapTiled: { zh: "平铺：整列重复", en: "Tiled: the list repeated" },
   reads: { zh: "查询头 {h} 读键值头 {g}", en: "query head {h} reads key/value head {g}" },
-  queryHeadsRow: { zh: "查询头", en: "query heads" },
-  kvHeadsRow: { zh: "键值头", en: "key/value heads" },
-  wrongLine: { zh: "虚线：读错了", en: "dashed: read from the wrong head" },
+  headLines: {
+    zh: "h：查询头；g：键值头；虚线：读错了",
+    en: "h: query heads; g: key/value heads; dashed: read from the wrong head",
+  },
   halfPairs: { zh: "对半：$i$ 与 $i+d_k/2$", en: "Half-split: $i$ with $i+d_k/2$" },
   interleavedPairs: { zh: "交错：$2i$ 与 $2i+1$", en: "Interleaved: $2i$ with $2i+1$" },
   pairTurned: {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "attention_checks.hpp"
 #include "convert.hpp"
 
 namespace softlookup::bindings {

@@ -7,6 +7,7 @@
 #include "additive.hpp"
 #include "answer.hpp"
 #include "attention.hpp"
+#include "attention_checks.hpp"
 #include "convert.hpp"
 #include "error.hpp"
 #include "linear_attention.hpp"

@@ -57,9 +57,14 @@ else()
 endif()
 
 # The download counts: -Oz, with small functions inlined all the same (3.1.6 inlines nothing there, not even what is
-# smaller than a call), and -O2 for the loops over numbers. (Of two levels on one line 3.1.6 heeds the second.)
+# smaller than a call), -Os for what a small call goes through, and -O2 for the loops over numbers. (Of two levels on one
+# line 3.1.6 heeds the second.)
 file(GLOB sources RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS src/*.cpp bindings/*.cpp)
 set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Oz;-finline-functions>")
+set_source_files_properties(
+  src/attention_checks.cpp src/flash.cpp
+  PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os;-finline-functions>"
+)
 set_source_files_properties(
   src/kernel.cpp src/panels.cpp
   PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>

@@ -236,13 +236,13 @@ export default [
   // attention
   {
     name: "no scale",
-    file: "src/attention.cpp",
+    file: "src/attention_checks.cpp",
     find: "    return static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim)));",
     replace: "    return head_dim > 0 ? 1.0F : 0.0F;",
   },
   {
     name: "divided by the head dim instead of its root",
-    file: "src/attention.cpp",
+    file: "src/attention_checks.cpp",
     find: "    return static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim)));",
     replace: "    return static_cast<float>(1.0 / static_cast<double>(head_dim));",
   },
@@ -261,7 +261,7 @@ export default [
   },
   {
     name: "a scale of one's own multiplies the default",
-    file: "src/attention.cpp",
+    file: "src/attention_checks.cpp",
     find: "  return *scale;",
     replace: "  return *scale / std::sqrt(static_cast<float>(head_dim));",
   },

@@ -1,5 +1,6 @@
 #include "cached_attention.hpp"
 
+#include "attention_checks.hpp"
 #include "error.hpp"
 #include "flash.hpp"
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "attention_checks.hpp"
+#include "exact_row.hpp"
 #include "kernel.hpp"
 #include "softmax.hpp"
 
@@ -84,45 +86,6 @@ struct Call {
     return side_by_side ? Spread{1, kPanel} : Spread{items, 1};
   }
 };
-
-/// The readable form on the keys that a row sees: for what float32 cannot hold on the way, and for
-/// infinities and NaN that are really seen.
-void attend_exactly(const Call& call, std::size_t b, std::size_t h, std::size_t i,
-                    const PanelsView<const float>& keys, const PanelsView<const float>& values) {
-  const MaskRule::Reach reach = call.rule.reach(b, i);
-  std::vector<std::size_t> seen;
-  std::vector<float> biases;
-  for (std::size_t j = reach.first; j < reach.last; ++j) {
-    const float bias = call.rule.bias(b, h, i, j);
-    if (bias != kHidden) {
-      seen.push_back(j);
-      biases.push_back(bias);
-    }
-  }
-  Tensor4 q = Tensor4::from_shape({1, 1, 1, call.head_dim()});
-  Tensor4 k = Tensor4::from_shape({1, 1, seen.size(), call.head_dim()});
-  Tensor4 v = Tensor4::from_shape({1, 1, seen.size(), values.rows()});
-  NdArray bias = NdArray::from_shape({1, seen.size()});
-  std::copy_n(call.q.row(b, h, i), call.head_dim(), q.data());
-  std::copy(biases.begin(), biases.end(), bias.data());
-  for (std::size_t n = 0; n < seen.size(); ++n) {
-    for (std::size_t e = 0; e < call.head_dim(); ++e) {
-      k(0, 0, n, e) = keys(seen[n], e);
-    }
-    for (std::size_t c = 0; c < values.rows(); ++c) {
-      v(0, 0, n, c) = values(c, seen[n]);
-    }
-  }
-  AttentionOptions options;
-  options.scale = call.scale;
-  options.softcap = call.options.softcap;
-  if (!call.options.sinks.empty()) {
-    options.sinks = {call.options.sinks[h]};
-  }
-  options.masks.emplace_back(std::move(bias));
-  const Tensor4 output = attention(q, k, v, options).output;
-  std::copy_n(output.data(), values.rows(), call.output.row(b, h, i));
-}
 
 /// Eight rows or fewer on their way through the keys: queries of one head side by side, or few of
 /// any heads one after the other. The running softmax is as kernel.hpp has it.
@@ -393,7 +356,10 @@ void Head::attend_rows(std::size_t head, const ConstPanels& keys, const ConstPan
     if (!tainted_.empty()) {
       run(keys, finite);
     }
-    store([&](std::size_t h, std::size_t i) { attend_exactly(call_, b_, h, i, keys, values); });
+    store([&](std::size_t h, std::size_t i) {
+      attend_row(call_.q.row(b_, h, i), b_, h, i, keys, values, call_.rule, call_.options,
+                 call_.output.row(b_, h, i));
+    });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention.hpp"
+#include "attention_checks.hpp"
 #include "error.hpp"
 #include "float_range.hpp"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attention.hpp"
+#include "attention_checks.hpp"
 #include "error.hpp"
 #include "flash.hpp"
 #include "heads.hpp"

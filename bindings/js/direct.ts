@@ -45,6 +45,9 @@ const few = 64;
 export function directAttention(raw: Raw) {
   let memory = new Float32Array(0);
   const smallRoom = raw._attentionRoom(0);
+  raw._attendInRoom(0, 1, 1, 0, 0, 1, 1, 0, 1); // of no batch row
+  // Now that both were called, WebAssembly's own functions stand there; the glue's stubs would double a small call.
+  const { _attentionRoom: attentionRoom, _attendInRoom: attendInRoom } = raw;
   /** Once memory has grown, its old arrays are empty. */
   const floats = () => (memory.length > 0 ? memory : (memory = new Float32Array(raw.memory.buffer)));
 
@@ -97,16 +100,14 @@ export function directAttention(raw: Raw) {
       (out === undefined || (arrayKindOf(out) === "Float32Array" && lengthOf(out) === size));
     if (!fits || outAt + size > mostFloats) return undefined;
 
-    const address = raw._attentionRoom(outAt + size);
+    const address = attentionRoom(outAt + size);
     if (address === 0) return undefined;
     const room = address >>> 2;
     try {
       copyIn(q, room);
       copyIn(k, room + q.count);
       copyIn(v, room + q.count + k.count);
-      if (
-        !raw._attendInRoom(batch, heads, kvHeads, queries, keys, headDim, valueDim, causality, scale ?? NaN)
-      ) {
+      if (!attendInRoom(batch, heads, kvHeads, queries, keys, headDim, valueDim, causality, scale ?? NaN)) {
         return undefined;
       }
       const data = out ?? new Float32Array(size);
@@ -115,7 +116,7 @@ export function directAttention(raw: Raw) {
       shape[shape.length - 1] = valueDim;
       return { output: { data, shape } };
     } finally {
-      if (address !== smallRoom) raw._attentionRoom(0);
+      if (address !== smallRoom) attentionRoom(0);
     }
   };
 }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "attention.hpp"
+#include "attention_checks.hpp"
 #include "catch.hpp"
 #include "causality.hpp"
 #include "faulty.hpp"

@@ -38,7 +38,6 @@ export async function buildPackage() {
       rmSync(`${root}dist`, { recursive: true, force: true });
       await run(bin("tsc"), ["--project", "tsconfig.build.json"]);
       copyFileSync(`${root}${glue}`, `${root}dist/softlookup.glue.js`);
-      copyFileSync(`${root}bindings/js/softlookup.glue.d.ts`, `${root}dist/softlookup.glue.d.ts`);
       await bundle();
       // The optimiser of Emscripten 3.1.6 is older and leaves a little.
       await run(bin("wasm-opt"), [
@@ -67,7 +66,7 @@ async function writeRelaxed() {
 const entries = ["index", "load", "pool", "pool-worker", "safetensors", "torch", "onnx", "cli"];
 
 /** What package.json and each environment choose among stays a file of its own. */
-const apart = /^(#binary|#worker|\.\/softlookup\.glue\.js|node:.*)$/;
+const apart = /^(#binary|#worker|node:.*)$/;
 
 /** One file for each entry, one for what they share; the types stay as they are. */
 async function bundle() {
@@ -90,7 +89,7 @@ async function bundle() {
   const { minifySync } = await import("rolldown/utils");
   for (const name of readdirSync(`${root}dist`).filter((file) => file.endsWith(".js"))) {
     const path = `${root}dist/${name}`;
-    if (!/^(binary|worker|softlookup\.glue)\./.test(name)) {
+    if (!/^(binary|worker)\./.test(name)) {
       rmSync(path);
       continue;
     }

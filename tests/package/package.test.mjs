@@ -107,7 +107,7 @@ describe("the tarball", () => {
       "dist/cli.js",
       "examples/trace_attention_shapes.mjs",
       "dist/types.d.ts",
-      "dist/softlookup.glue.js",
+      "dist/shared.js",
       "dist/softlookup.wasm",
       "dist/softlookup.relaxed.wasm",
       "dist/pool.js",

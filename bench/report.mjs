@@ -104,7 +104,8 @@ function engineMarkdown({ engine, workloads, growth, pool, cold }) {
     refusals(workloads),
     growth?.exponent &&
       `Time grows as n^${growth.exponent.toFixed(2)} from n = ${growth.fittedFrom} to ${growth.points.at(-1).n}.`,
-    pool && `Two workers at n = 2048: ${withSpread(pool)} as fast as one.`,
+    pool &&
+      `Two workers at n = 2048: ${withSpread(pool.shared)} as fast as one; two calls at once that share nothing get ${withSpread(pool.apart)} as much done as one.`,
     cold && coldTable(cold),
   ]
     .filter(Boolean)

@@ -238,7 +238,7 @@ const parameterNames = {
   addW: { name: "W", label: lookupTerms.addW },
   addU: { name: "U", label: lookupTerms.addU },
   addB: { name: "b", label: lookupTerms.addB },
-  addV: { name: "v", label: lookupTerms.addV },
+  addV: { name: "vₐ", label: lookupTerms.addV },
 } as const;
 
 function parameterGrid(key: keyof typeof parameterNames, inputs: Inputs, change: Change): Grid {

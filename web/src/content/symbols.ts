@@ -48,6 +48,7 @@ export const letters: Readonly<Record<string, TermId>> = {
   w: "weights",
   W: "additive-attention",
   U: "additive-attention",
+  vₐ: "additive-attention",
   o: "output",
   s: "scores",
   m: "row-max",

@@ -186,3 +186,19 @@ test("the skip link leads to the lesson", async ({ page, site }) => {
   await expect(page.locator("main")).toBeFocused();
   await expect(page.locator("#step")).toBeVisible();
 });
+
+test("the hint of what scrolls stays below the arithmetic that sticks above it", async ({ page, site }) => {
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await open(page, site, addressOf({ lesson: "leak", step: "no-mask" }));
+  await cell(page, "outputAfter", 1, 1).click();
+  const sticks = page.locator(".readout.follows");
+  await expect(sticks).toBeInViewport();
+  const readout = (await sticks.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const shot = () => page.screenshot({ animations: "disabled", clip: readout });
+  const before = await shot();
+  await page.evaluate(() => {
+    for (const frame of document.querySelectorAll<HTMLElement>(".sideways"))
+      frame.style.setProperty("--hint", "none");
+  });
+  expect((await shot()).equals(before)).toBe(true);
+});

@@ -60,6 +60,16 @@ async function precompiledHeaders() {
   return header;
 }
 
+/**
+ * The tests one part after the other: most mutants are noticed by the file's own tests, so that only the others' need run
+ * the rest, and what takes long comes last.
+ */
+function partsFor(file) {
+  const own = `${basename(file, extname(file))}_test`;
+  const has = existsSync(`${root}tests/cpp/${own}.cpp`);
+  return [...(has ? [`[#${own}]`] : []), "~[slow]", "[slow]"].map((part) => ["--filenames-as-tags", part]);
+}
+
 /** How the tests took a mutant; only "noticed" is good. */
 async function fate({ file, find, replace }, folder, header) {
   const original = readFileSync(`${root}${file}`, "utf8");
@@ -87,11 +97,8 @@ async function fate({ file, find, replace }, folder, header) {
   );
   const linker = which("ld.gold") ? ["-fuse-ld=gold"] : []; // in half the time
   await run(compiler, [...linker, ...objects, highwayLibrary(), "-o", `${folder}/tests`], { capture: true });
-  // Most are noticed by the file's own tests; only the others' need run the rest, and what takes long comes last.
-  const own = `${basename(file, extname(file))}_test`;
-  const has = existsSync(`${root}tests/cpp/${own}.cpp`);
-  for (const some of [...(has ? [`[#${own}]`] : []), "~[slow]", "[slow]"]) {
-    const args = ["--filenames-as-tags", some, "--abort"];
+  for (const part of partsFor(file)) {
+    const args = [...part, "--abort"];
     const { code } = await execute(`${folder}/tests`, args, { capture: true, timeout: hanging });
     if (code !== 0) return "noticed";
   }
@@ -101,8 +108,12 @@ async function fate({ file, find, replace }, folder, header) {
 export async function mutations() {
   await configure(preset);
   await build(preset, "softlookup_tests");
-  const { code, output } = await execute(`${buildFolder}/softlookup_tests`, [], { capture: true });
-  if (code !== 0) throw new Failure(`the tests do not pass unbroken:\n${output}`);
+  const parts = new Set(mutants.flatMap(({ file }) => partsFor(file)).map((args) => args.join(" ")));
+  await inParallel(parts, async (args) => {
+    const tests = `${buildFolder}/softlookup_tests`;
+    const { code, output } = await execute(tests, args.split(" "), { capture: true });
+    if (code !== 0) throw new Failure(`the tests do not pass unbroken:\n${output}`);
+  });
 
   const header = await precompiledHeaders();
   const counts = { passed: 0, failed: 0 };

@@ -12,6 +12,8 @@ namespace softlookup {
 /// cannot hold on the way, and for infinities and NaN that are really seen.
 ///
 /// query [E], keys [S, E], values [Ev, S], output [Ev]
+///
+/// Not inlined: it is rare, and large beside the loop that calls it.
 [[gnu::noinline]] void attend_row(const float* query, std::size_t b, std::size_t h, std::size_t i,
                                   const PanelsView<const float>& keys,
                                   const PanelsView<const float>& values, const MaskRule& rule,

@@ -27,26 +27,33 @@ function together(files, path) {
 
 async function clangTidy() {
   await configure("native-debug"); // writes compile_commands.json
+  const read = (path) => readFileSync(`${root}${path}`, "utf8");
+  const compilations = JSON.parse(read("build/native-debug/compile_commands.json"));
   const files = cppFiles([".cpp"], "src");
   // A source for Highway includes itself by its name.
-  const alone = files.filter((file) => readFileSync(`${root}${file}`, "utf8").includes("HWY_TARGET_INCLUDE"));
+  const alone = files.filter((file) => read(file).includes("HWY_TARGET_INCLUDE"));
   const rest = files.filter((file) => !alone.includes(file));
   // Most of the work goes into xtensor's headers, so these are read as few times as there are cores.
-  const cores = availableParallelism();
+  const cores = Math.min(availableParallelism(), rest.length);
+  const folder = `${root}build/clang-tidy`;
   const joined = [...Array(cores).keys()].map((core) => {
-    const path = `${root}build/clang-tidy/${core}.cpp`;
     const group = rest.filter((_, index) => index % cores === core);
-    return { path, named: together(group, path) };
+    const path = `${folder}/${core}.cpp`;
+    return { path, compiledAs: group[0], named: together(group, path) };
   });
+  const single = alone.map((file) => ({ path: root + file, compiledAs: file, named: (output) => output }));
+  const jobs = [...joined, ...single];
+  const commands = jobs.map(({ path, compiledAs }) => {
+    const { directory, command } = compilations.find(({ file }) => file === root + compiledAs);
+    return { directory, file: path, command: command.replaceAll(root + compiledAs, path) };
+  });
+  writeFileSync(`${folder}/compile_commands.json`, JSON.stringify(commands));
   const found = [];
-  await inParallel(
-    [...joined, ...alone.map((path) => ({ path, named: (output) => output }))],
-    async ({ path, named }) => {
-      const args = ["-p", "build/native-debug", "--quiet", `--extra-arg=-I${root}src`, path];
-      const { code, output } = await execute("clang-tidy", args, { capture: true });
-      if (code !== 0) found.push(named(output));
-    },
-  );
+  await inParallel(jobs, async ({ path, named }) => {
+    const args = ["-p", folder, "--quiet", `--extra-arg=-I${root}src`, path];
+    const { code, output } = await execute("clang-tidy", args, { capture: true });
+    if (code !== 0) found.push(named(output));
+  });
   if (found.length > 0) throw new Failure(found.join("\n"));
 }
 

@@ -160,7 +160,7 @@ export const scale = {
     },
     {
       zh: "$W^Q=W^K$ 使分数恰好对称；$W^V$ 与它们合并，交出的内容就绑在了匹配上。三个合成一个，就要付这两样代价。",
-      en: "$W^Q=W^K$ makes scores exactly symmetric; merging $W^V$ with them binds what is handed over to what is matched. Three in one costs both.",
+      en: "$W^Q=W^K$ makes scores exactly symmetric; merging $W^V$ with them binds what is handed over to what is matched. To merge all three is to pay both prices.",
     },
   ],
   later: [

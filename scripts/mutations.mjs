@@ -67,8 +67,12 @@ async function precompiledHeaders() {
 function partsFor(file) {
   const own = `${basename(file, extname(file))}_test`;
   const has = existsSync(`${root}tests/cpp/${own}.cpp`);
-  return [...(has ? [`[#${own}]`] : []), "~[slow]", "[slow]"].map((part) => ["--filenames-as-tags", part]);
+  return [...(has ? [`[#${own}]`] : []), "~[slow]", "[slow]"];
 }
+
+/** Runs a part of the tests; `flags` are Catch2's. */
+const runPart = (tests, part, flags = []) =>
+  execute(tests, ["--filenames-as-tags", part, ...flags], { capture: true, timeout: hanging });
 
 /** How the tests took a mutant; only "noticed" is good. */
 async function fate({ file, find, replace }, folder, header) {
@@ -98,8 +102,7 @@ async function fate({ file, find, replace }, folder, header) {
   const linker = which("ld.gold") ? ["-fuse-ld=gold"] : []; // in half the time
   await run(compiler, [...linker, ...objects, highwayLibrary(), "-o", `${folder}/tests`], { capture: true });
   for (const part of partsFor(file)) {
-    const args = [...part, "--abort"];
-    const { code } = await execute(`${folder}/tests`, args, { capture: true, timeout: hanging });
+    const { code } = await runPart(`${folder}/tests`, part, ["--abort"]);
     if (code !== 0) return "noticed";
   }
   return "SURVIVED";
@@ -108,10 +111,8 @@ async function fate({ file, find, replace }, folder, header) {
 export async function mutations() {
   await configure(preset);
   await build(preset, "softlookup_tests");
-  const parts = new Set(mutants.flatMap(({ file }) => partsFor(file)).map((args) => args.join(" ")));
-  await inParallel(parts, async (args) => {
-    const tests = `${buildFolder}/softlookup_tests`;
-    const { code, output } = await execute(tests, args.split(" "), { capture: true });
+  await inParallel(new Set(mutants.flatMap(({ file }) => partsFor(file))), async (part) => {
+    const { code, output } = await runPart(`${buildFolder}/softlookup_tests`, part);
     if (code !== 0) throw new Failure(`the tests do not pass unbroken:\n${output}`);
   });
 

@@ -30,9 +30,9 @@ const site: BuildEnvironmentOptions = {
   },
 };
 
-/** The whole page as one file, site/softlookup.html, which opens from disk. */
+/** The whole page as one file, dist/softlookup.html, which opens from disk. */
 const oneFile: BuildEnvironmentOptions = {
-  outDir: here("../site"),
+  outDir: here("../dist"),
   emptyOutDir: false,
   copyPublicDir: false,
   assetsInlineLimit: Infinity,

@@ -12,8 +12,10 @@ test("the scripts are there", () => {
     expect.arrayContaining(["index.js", "load.js", "shared.js", "binary.node.js", "worker.node.js"]),
   );
   // Emscripten's glue is in there, under names that no minifier changes.
-  expect(read("shared.js")).toMatch(/instantiateWasm/);
-  expect(read("shared.js")).toMatch(/calledRun/);
+  expect(read("shared.js").length).toBeGreaterThan(1000);
+  expect(read("shared.js")).toContain("WebAssembly");
+  expect(read("shared.js")).toContain("instantiateWasm");
+  expect(read("shared.js")).toContain("calledRun");
 });
 
 describe.each(scripts)("%s", (name) => {

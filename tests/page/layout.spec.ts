@@ -202,3 +202,27 @@ test("the hint of what scrolls stays below the arithmetic that sticks above it",
   });
   expect((await shot()).equals(before)).toBe(true);
 });
+
+test("lines of a plot that stand for themselves have a colour each", async ({ page, site }) => {
+  for (const [place, lines] of [
+    [{ lesson: "lookup", step: "temperature" }, 4],
+    [{ lesson: "cost", step: "measure" }, 3],
+  ] as const) {
+    await open(page, site, addressOf(place));
+    const legend = page.locator(".plot .series svg:has(:nth-child(2))");
+    await expect(legend).toHaveCount(lines);
+    const colours = await legend.evaluateAll((all) =>
+      all.map((one) => one.firstElementChild && getComputedStyle(one.firstElementChild).stroke),
+    );
+    expect(new Set(colours).size).toBe(lines);
+  }
+});
+
+test("a rule stands between what is computed and what is said of it", async ({ page, site }) => {
+  await open(page, site, addressOf({ lesson: "leak", step: "no-mask" }));
+  await cell(page, "outputAfter", 1, 1).click();
+  const rules = page.locator(".readout .apart");
+  await expect(rules).toHaveCount(2);
+  const widths = await rules.evaluateAll((all) => all.map((one) => getComputedStyle(one).borderRightWidth));
+  expect(widths).toEqual(["1px", "1px"]);
+});

@@ -1,11 +1,13 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Page } from "@playwright/test";
 import { serve } from "../../scripts/serve.mjs";
 import { violations } from "./axe.ts";
 import { addressOf, cell, expect, siteFolder, test } from "./fixtures.ts";
+
+const oneFile = fileURLToPath(new URL("../../dist/softlookup.html", import.meta.url));
 
 const verdicts = (page: Page) => page.locator("[data-candidate] [data-verdict]");
 
@@ -20,7 +22,7 @@ test("the page as one file runs from disk, whole: steps, edits, glossary, the le
   page.on("request", (request) => {
     if (!/^(file|data|blob):/.test(request.url())) problems.push(request.url());
   });
-  const file = pathToFileURL(`${siteFolder}/softlookup.html`).href;
+  const file = pathToFileURL(oneFile).href;
   const open = async (search: string) => {
     await page.goto(file + search);
     await expect(page.locator("#step")).toBeVisible();
@@ -46,7 +48,7 @@ test("the page as one file runs from disk, whole: steps, edits, glossary, the le
 });
 
 test("the one file holds everything and names no host of its own", async () => {
-  const html = await readFile(`${siteFolder}/softlookup.html`, "utf8");
+  const html = await readFile(oneFile, "utf8");
   const markup = html.replace(/(<(script|style)[^>]*>).*?<\/\2>/gs, "$1");
   expect(markup.match(/<(script|link|img|iframe)\b[^>]*\s(src|href)=[^>]*>/g)).toBeNull();
   expect(markup.length).toBeLessThan(5000);

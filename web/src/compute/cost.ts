@@ -213,7 +213,7 @@ const kinds = ["full", "windowed", "linear"] as const;
 const looks = {
   full: { name: costTerms.full, line: "solid", mark: "circle" },
   windowed: { name: costTerms.windowed, line: "dashed", mark: "square", tone: 1 },
-  linear: { name: costTerms.linear, line: "solid", mark: "cross", tone: 1 },
+  linear: { name: costTerms.linear, line: "solid", mark: "cross", tone: 2 },
 } as const;
 
 const timesOf = (found: readonly AttentionTime[], kind: (typeof kinds)[number]) =>

@@ -25,7 +25,7 @@ export const number = (value: number, role: Role = "plain", bracketed = false): 
 export const text = (content: string): Segment => ({ kind: "text", text: content });
 
 /** Between arithmetic and what is said of it. */
-export const gap = text("\u2003");
+export const gap: Segment = { kind: "gap" };
 
 export const words = (content: Text, values: Readonly<Record<string, number>> = {}): Segment => ({
   kind: "words",

@@ -19,6 +19,7 @@ export type Segment =
   /** A number of the core's, `bracketed` where a sign would clash with an operator. */
   | { kind: "number"; value: number; role: Role; bracketed: boolean }
   | { kind: "text"; text: string }
+  | { kind: "gap" }
   | { kind: "words"; text: Text; values: Readonly<Record<string, number>> };
 
 export interface Cell {

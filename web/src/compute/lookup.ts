@@ -606,8 +606,8 @@ export function lookupControls(step: string): readonly Control[] {
 const looks = [
   { line: "solid", mark: "circle" },
   { line: "solid", mark: "square", tone: 1 },
-  { line: "dashed", mark: "cross" },
-  { line: "dashed", mark: "circle", tone: 1 },
+  { line: "dashed", mark: "cross", tone: 2 },
+  { line: "dashed", mark: "circle", tone: 3 },
 ] as const;
 
 /** The first components that the query runs through: −2 to 2. */

@@ -17,7 +17,7 @@ export interface Series {
   values?: Readonly<Record<string, number>>;
   points: readonly (readonly [x: number, y: number])[];
   /** Series that belong together have the same. */
-  tone?: 0 | 1;
+  tone?: 0 | 1 | 2 | 3;
   line?: "solid" | "dashed";
   /** The line stays level up to the next point. */
   stepped?: true;
@@ -33,16 +33,4 @@ export interface Plot {
   series: readonly Series[];
   /** Where the setting in force stands on the x axis. */
   here?: number;
-}
-
-/** A line with marks stands for itself: where another such has its tone already, it gets one of its own. */
-export function tonesOf(series: readonly Series[]): number[] {
-  const taken: number[] = [];
-  return series.map(({ tone = 0, line, mark }) => {
-    if (!line || !mark) return tone;
-    let own: number = tone;
-    while (taken.includes(own)) own += 1;
-    taken.push(own);
-    return own;
-  });
 }

@@ -62,13 +62,10 @@ endif()
 file(GLOB sources RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS src/*.cpp bindings/*.cpp)
 set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Oz;-finline-functions>")
 set_source_files_properties(
-  src/attention_checks.cpp src/flash.cpp
+  src/attention_checks.cpp src/flash.cpp src/panels.cpp
   PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os;-finline-functions>"
 )
-set_source_files_properties(
-  src/kernel.cpp src/panels.cpp
-  PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>
-)
+set_source_files_properties(src/kernel.cpp PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 
 # The tests: a program for Node that reads the golden files.
 add_library(softlookup_wasm_tests INTERFACE)

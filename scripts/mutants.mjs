@@ -895,8 +895,26 @@ export default [
   {
     name: "few queries forget to shrink what came before",
     file: "src/flash.cpp",
-    find: "      kernel::scale_row(tile.output + r * call_.width, call_.width, tile.shrink[r]);",
+    find: "          kernel::scale_row(output + r * call_.width, columns, tile.shrink[own * kPanel + r]);",
     replace: "",
+  },
+  {
+    name: "few queries shrink by the first block's factor, whichever the block",
+    file: "src/flash.cpp",
+    find: "tile.shrink[own * kPanel + r]);",
+    replace: "tile.shrink[own * 0 + r]);",
+  },
+  {
+    name: "few queries count their blocks from the first key that they see",
+    file: "src/flash.cpp",
+    find: "      next = std::min((key / kKeyBlock + 1) * kKeyBlock, last);",
+    replace: "      next = std::min(key + kKeyBlock, last);",
+  },
+  {
+    name: "without a key there is no block to begin with",
+    file: "src/flash.cpp",
+    find: "std::clamp(round_up(k_shape[2]), kPanel,",
+    replace: "std::clamp(round_up(k_shape[2]), kPanel * 0,",
   },
   {
     name: "the sums are not shrunk to the new maximum",
@@ -907,8 +925,8 @@ export default [
   {
     name: "the tail of a block of keys is left out of the sums",
     file: "src/kernel.cpp",
-    find: "    for (std::size_t s = 0; s < keys - whole; ++s) {",
-    replace: "    for (std::size_t s = 0; s + 1 < keys - whole; ++s) {",
+    find: "      if (key + s < keys) {",
+    replace: "      if (key + s + 1 < keys) {",
   },
   {
     name: "the fast branch leaves keys before the window open",
@@ -943,8 +961,8 @@ export default [
   {
     name: "a row's output is not finite and stays so",
     file: "src/flash.cpp",
-    find: "  return finite && std::isfinite(tile.max[r])",
-    replace: "  return std::isfinite(tile.max[r])",
+    find: "  if (!kernel::divide_row(from, value_dim, sum, output) || !std::isfinite(tile.max[r]) ||",
+    replace: "  kernel::divide_row(from, value_dim, sum, output);\n  if (!std::isfinite(tile.max[r]) ||",
   },
   {
     name: "a block is left unmasked as soon as one row sees all of it",
@@ -954,9 +972,9 @@ export default [
   },
   {
     name: "eight rows of a projection come back in the wrong order",
-    file: "src/panels.cpp",
-    find: "      to[r * stride + c] = number;",
-    replace: "      to[(kPanel - 1 - r) * stride + c] = number;",
+    file: "src/kernel.cpp",
+    find: "      hn::StoreU(block[r], kFour, to + (half + r) * stride + c);",
+    replace: "      hn::StoreU(block[r], kFour, to + (half + 3 - r) * stride + c);",
   },
   {
     name: "a second block of a projection's weight gets the first one's bias",
@@ -966,15 +984,27 @@ export default [
   },
   {
     name: "what is not finite goes unnoticed as the output is written",
-    file: "src/panels.cpp",
-    find: "    poison += to[i] - to[i];\n",
+    file: "src/kernel.cpp",
+    find: "    poisons = hn::Add(poisons, hn::Sub(quotient, quotient));\n",
     replace: "",
   },
   {
     name: "what is not finite goes unnoticed as eight rows are written",
-    file: "src/panels.cpp",
-    find: "      poison += number - number;\n",
+    file: "src/kernel.cpp",
+    find: "      poisons = hn::Add(poisons, hn::Sub(block[i], block[i]));\n",
     replace: "",
+  },
+  {
+    name: "eight rows are written with a zero that is negative",
+    file: "src/kernel.cpp",
+    find: "hn::Add(hn::LoadU(kFour, from + (c + i) * kPanel + half), zero);",
+    replace: "hn::LoadU(kFour, from + (c + i) * kPanel + half);",
+  },
+  {
+    name: "a row is written with a zero that is negative",
+    file: "src/kernel.cpp",
+    find: "hn::Add(hn::Div(hn::LoadU(kLanes, from + i), divisors), zero);",
+    replace: "hn::Div(hn::LoadU(kLanes, from + i), divisors);",
   },
   {
     name: "the values cleaned for the last head are read for the next",
@@ -989,15 +1019,21 @@ export default [
     replace: "  if (batch > 9) {",
   },
   {
-    name: "queries go unscaled into the fast branch",
+    name: "few queries go unscaled into the fast branch",
     file: "src/panels.cpp",
     find: "to[i * step] = from[i] * factor;",
     replace: "to[i * step] = from[i];",
   },
   {
+    name: "eight queries go unscaled into the fast branch",
+    file: "src/kernel.cpp",
+    find: "hn::Mul(hn::LoadU(kFour, from + (half + r) * stride + c), factors);",
+    replace: "hn::LoadU(kFour, from + (half + r) * stride + c);",
+  },
+  {
     name: "a row's largest score is not looked for",
     file: "src/kernel.cpp",
-    find: "    tops = larger(d, hn::LoadU(d, scores + key), tops);\n",
+    find: "      tops[s] = larger(d, hn::LoadU(d, x + s * stride), tops[s]);\n",
     replace: "",
   },
   {

@@ -17,8 +17,9 @@ namespace softlookup {
 
 namespace {
 
-constexpr std::size_t kKeyBlock = 128;  // keys that go by at once
-constexpr std::size_t kTiles = 8;       // tiles of queries that share a block while it is near
+constexpr std::size_t kKeyBlock = 128;  // keys of one step of the running softmax
+constexpr std::size_t kBlocks = 4;  // of them few rows take at once: memory is read in long runs
+constexpr std::size_t kTiles = 8;   // tiles of queries that share a block while it is near
 
 /// Floats for the length of a call, of which a small one takes none from the heap.
 class Scratch {
@@ -56,7 +57,8 @@ struct Call {
   const std::size_t group;  // query heads that read one key/value head
   const std::size_t width;  // Ev, rounded up to whole panels
   const bool biased;
-  const bool side_by_side;  // how the rows of a tile lie
+  const bool side_by_side;         // how the rows of a tile lie
+  const std::size_t keys_at_once;  // whole blocks of a running softmax, or all keys there are
 
   Call(const View4<const float>& q_in, const std::array<std::size_t, 4>& k_shape,
        const AttentionOptions& options_in, const View4<float>& output_in)
@@ -68,7 +70,9 @@ struct Call {
         group(q.shape[1] / k_shape[1]),
         width(round_up(output.shape[3])),
         biased(rule.has_biases()),
-        side_by_side(q.shape[2] >= kPanel) {
+        side_by_side(q.shape[2] >= kPanel),
+        keys_at_once(std::clamp(round_up(k_shape[2]), kPanel,
+                                side_by_side ? kKeyBlock : kBlocks * kKeyBlock)) {
     require_valid_sinks(options.sinks, q.shape[1]);
     require_valid_softcap(options.softcap);
   }
@@ -90,14 +94,20 @@ struct Call {
 /// Eight rows or fewer on their way through the keys: queries of one head side by side, or few of
 /// any heads one after the other. The running softmax is as kernel.hpp has it.
 struct Tile {
-  std::size_t head, first, count;  // row r: query (first + r) % L of head `head` + (first + r) / L
-  std::array<MaskRule::Reach, kPanel> reach;
+  struct Row {
+    std::size_t head, query;
+    float* output;
+    MaskRule::Reach reach;
+  };
+
+  std::array<Row, kPanel> rows;
+  std::size_t count;          // of them
   MaskRule::Reach some, all;  // keys that some row reaches, that all rows reach
   float *queries, *max, *sums, *shrink;
   float* output;  // not yet divided by the sums
 
   static std::size_t floats(const Call& call) {
-    return kPanel * (call.head_dim() + 1 + 4 + 1 + call.width);
+    return kPanel * (call.head_dim() + 1 + 4 + kBlocks + call.width);
   }
 };
 
@@ -108,24 +118,24 @@ class Head {
 
   /// Floats of scratch that it takes.
   static std::size_t floats(const Call& call) {
-    return call.tiles() * Tile::floats(call) + (call.biased ? 2 : 1) * kPanel * kKeyBlock;
+    return call.tiles() * Tile::floats(call) + (call.biased ? 2 : 1) * kPanel * call.keys_at_once;
   }
 
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): a tile is filled as it gets rows
   Head(const Call& call, Scratch& scratch)
       : call_(call),
         queries_at_(call.spread(call.head_dim())),
-        scores_at_(call.spread(kKeyBlock)),
+        scores_at_(call.spread(call.keys_at_once)),
         sums_at_(call.spread(4)),
         output_at_(call.spread(call.width)),
-        scores_(scratch.take(kPanel * kKeyBlock)),
-        biases_(call.biased ? scratch.take(kPanel * kKeyBlock) : nullptr) {
+        scores_(scratch.take(kPanel * call.keys_at_once)),
+        biases_(call.biased ? scratch.take(kPanel * call.keys_at_once) : nullptr) {
     for (std::size_t t = 0; t < call.tiles(); ++t) {
       Tile& tile = tiles_[t];
       tile.queries = scratch.take(kPanel * call.head_dim());
       tile.max = scratch.take(kPanel);
       tile.sums = scratch.take(kPanel * 4);
-      tile.shrink = scratch.take(kPanel);
+      tile.shrink = scratch.take(kPanel * kBlocks);
       tile.output = scratch.take(kPanel * call.width);
     }
   }
@@ -140,6 +150,17 @@ class Head {
   void step(Tile& tile, std::size_t block, const ConstPanels& keys, const ConstPanels& values);
   void mask(const Tile& tile, std::size_t first, std::size_t keys);
 
+  /// The blocks that the keys first ... last - 1 lie in: number, beginning behind `first` and size
+  /// of each.
+  template <class Each>
+  static void for_each_block(std::size_t first, std::size_t last, Each&& each) {
+    std::size_t next = 0;
+    for (std::size_t own = 0, key = first; key < last; key = next, ++own) {
+      next = std::min((key / kKeyBlock + 1) * kKeyBlock, last);
+      each(own, key - first, next - key);
+    }
+  }
+
   /// The stretches of scores that hold `keys` keys, in whole panels: start and size of each.
   template <class Each>
   void for_each_piece(const Tile& tile, std::size_t keys, Each&& each) const {
@@ -148,25 +169,30 @@ class Head {
       return;
     }
     for (std::size_t r = 0; r < tile.count; ++r) {
-      each(r * kKeyBlock, round_up(keys));
+      each(r * call_.keys_at_once, round_up(keys));
     }
   }
 
-  /// Writes every row's output / sum. `otherwise` gets head and query of the rows where that is not
-  /// finite, and of those that saw a value which is not.
+  /// Writes every row's output / sum. `otherwise` gets the rows where that is not finite, and those
+  /// that saw a value which is not.
   template <class Otherwise>
   bool store(Otherwise&& otherwise) const;
-  [[nodiscard]] bool store(const Tile& tile, std::size_t r) const;
+  /// Puts rows that lie side by side where they belong, not yet divided.
+  void write(const Tile& tile) const;
+  /// Writes row r's output / sum. Whether that is its answer.
+  [[nodiscard]] bool settle(const Tile& tile, std::size_t r) const;
 
   /// The values with 0 for what is not finite: times the weight 0 of a hidden key, infinity or NaN
   /// would be NaN.
   ConstPanels clean(const ConstPanels& values);
 
-  [[nodiscard]] std::size_t head_of(const Tile& tile, std::size_t r) const {
-    return tile.head + (tile.first + r) / call_.queries();
+  [[nodiscard]] const float* query_at(const Tile::Row& row) const {
+    return call_.q.row(b_, row.head, row.query);
   }
-  [[nodiscard]] std::size_t query_of(const Tile& tile, std::size_t r) const {
-    return (tile.first + r) % call_.queries();
+
+  /// Eight queries of one head.
+  [[nodiscard]] bool whole(const Tile& tile) const {
+    return call_.side_by_side && tile.count == kPanel;
   }
 
   const Call& call_;
@@ -180,24 +206,31 @@ class Head {
 };
 
 void Head::begin(Tile& tile) const {
-  if (tile.count < kPanel) {
-    std::fill_n(tile.queries, kPanel * call_.head_dim(), 0.0F);
-    std::fill_n(tile.max, kPanel, 0.0F);
+  // Side by side, rows that are not there are computed as well.
+  const std::size_t rows = call_.side_by_side ? kPanel : tile.count;
+  if (tile.count < rows) {
+    std::fill_n(tile.queries, rows * call_.head_dim(), 0.0F);
+    std::fill_n(tile.max, rows, 0.0F);
   }
-  std::fill_n(tile.sums, kPanel * 4, 0.0F);
-  std::fill_n(tile.output, kPanel * call_.width, 0.0F);
+  std::fill_n(tile.sums, rows * 4, 0.0F);
+  std::fill_n(tile.output, rows * call_.width, 0.0F);
   tile.some = {std::numeric_limits<std::size_t>::max(), 0};
   tile.all = {0, std::numeric_limits<std::size_t>::max()};
+  if (whole(tile)) {
+    kernel::rows_to_lanes(query_at(tile.rows[0]), call_.head_dim(), call_.head_dim(), call_.scale,
+                          tile.queries);
+  }
   for (std::size_t r = 0; r < tile.count; ++r) {
-    const std::size_t h = head_of(tile, r);
-    const std::size_t i = query_of(tile, r);
+    Tile::Row& row = tile.rows[r];
     const bool sink = !call_.options.sinks.empty();
-    tile.max[r] = sink ? call_.options.sinks[h] : kHidden;
+    tile.max[r] = sink ? call_.options.sinks[row.head] : kHidden;
     tile.sums[sums_at_(r, 0)] = sink ? 1.0F : 0.0F;
-    spread(call_.q.row(b_, h, i), call_.head_dim(), call_.scale, tile.queries + queries_at_(r, 0),
-           queries_at_.item_step);
-    const MaskRule::Reach reach = call_.rule.reach(b_, i);
-    tile.reach[r] = reach;
+    if (!whole(tile)) {
+      spread(query_at(row), call_.head_dim(), call_.scale, tile.queries + queries_at_(r, 0),
+             queries_at_.item_step);
+    }
+    const MaskRule::Reach reach = call_.rule.reach(b_, row.query);
+    row.reach = reach;
     tile.some = {std::min(tile.some.first, reach.first), std::max(tile.some.last, reach.last)};
     tile.all = {std::max(tile.all.first, reach.first), std::min(tile.all.last, reach.last)};
   }
@@ -205,9 +238,9 @@ void Head::begin(Tile& tile) const {
 
 void Head::mask(const Tile& tile, std::size_t first, std::size_t keys) {
   if (call_.biased) {
-    std::fill_n(biases_, kPanel * kKeyBlock, 0.0F);
+    std::fill_n(biases_, kPanel * call_.keys_at_once, 0.0F);
     for (std::size_t r = 0; r < tile.count; ++r) {
-      call_.rule.biases(b_, head_of(tile, r), query_of(tile, r), first, keys,
+      call_.rule.biases(b_, tile.rows[r].head, tile.rows[r].query, first, keys,
                         biases_ + scores_at_(r, 0), scores_at_.item_step);
     }
     for_each_piece(tile, keys, [&](std::size_t start, std::size_t size) {
@@ -219,7 +252,7 @@ void Head::mask(const Tile& tile, std::size_t first, std::size_t keys) {
     return;
   }
   for (std::size_t r = 0; r < tile.count; ++r) {
-    const MaskRule::Reach& reach = tile.reach[r];
+    const MaskRule::Reach& reach = tile.rows[r].reach;
     for (std::size_t j = first; j < std::min(reach.first, first + keys); ++j) {
       scores_[scores_at_(r, j - first)] = kHidden;
     }
@@ -231,7 +264,7 @@ void Head::mask(const Tile& tile, std::size_t first, std::size_t keys) {
 
 void Head::step(Tile& tile, std::size_t block, const ConstPanels& keys, const ConstPanels& values) {
   const std::size_t first = std::max(block, tile.some.first / kPanel * kPanel);
-  const std::size_t last = std::min(block + kKeyBlock, tile.some.last);
+  const std::size_t last = std::min(block + call_.keys_at_once, tile.some.last);
   if (first >= last) {
     return;
   }
@@ -244,8 +277,8 @@ void Head::step(Tile& tile, std::size_t block, const ConstPanels& keys, const Co
   if (call_.side_by_side) {
     kernel::multiply_lanes(k, head_dim, tile.queries, scores_, false);
   } else {
-    kernel::multiply_rows(k, head_dim, tile.queries, head_dim, tile.count, scores_, kKeyBlock,
-                          false);
+    kernel::multiply_rows(k, head_dim, tile.queries, head_dim, tile.count, scores_,
+                          call_.keys_at_once, false);
   }
   if (call_.options.softcap) {
     for_each_piece(tile, count, [&](std::size_t start, std::size_t size) {
@@ -261,12 +294,26 @@ void Head::step(Tile& tile, std::size_t block, const ConstPanels& keys, const Co
     kernel::scale_lanes(tile.output, call_.width, tile.shrink);
     kernel::multiply_lanes(v, count, scores_, tile.output, true);
   } else {
-    for (std::size_t r = 0; r < tile.count; ++r) {
-      kernel::soften_row(scores_ + r * kKeyBlock, count, tile.max + r, tile.sums + r * 4,
-                         tile.shrink + r);
-      kernel::scale_row(tile.output + r * call_.width, call_.width, tile.shrink[r]);
+    for_each_block(first, last, [&](std::size_t own, std::size_t start, std::size_t size) {
+      for (std::size_t r = 0; r < tile.count; ++r) {
+        kernel::soften_row(scores_ + r * call_.keys_at_once + start, size, tile.max + r,
+                           tile.sums + r * 4, tile.shrink + own * kPanel + r);
+      }
+    });
+    // As many panels of V at once as multiply_rows reads side by side.
+    const std::size_t step = tile.count % 4 == 0 ? kPanel : 4 * kPanel;
+    for (std::size_t c = 0; c < call_.width; c += step) {
+      const std::size_t columns = std::min(step, call_.width - c);
+      for_each_block(first, last, [&](std::size_t own, std::size_t start, std::size_t size) {
+        float* const output = tile.output + c;
+        for (std::size_t r = 0; r < tile.count; ++r) {
+          kernel::scale_row(output + r * call_.width, columns, tile.shrink[own * kPanel + r]);
+        }
+        kernel::multiply_rows({v.data + c * values.depth() + start * kPanel, v.stride, columns},
+                              size, scores_ + start, call_.keys_at_once, tile.count, output,
+                              call_.width, true);
+      });
     }
-    kernel::multiply_rows(v, count, scores_, kKeyBlock, tile.count, tile.output, call_.width, true);
   }
 }
 
@@ -278,7 +325,8 @@ void Head::run(const ConstPanels& keys, const ConstPanels& values) {
     first = std::min(first, tiles_[t].some.first);
     last = std::max(last, tiles_[t].some.last);
   }
-  for (std::size_t block = first / kKeyBlock * kKeyBlock; block < last; block += kKeyBlock) {
+  for (std::size_t block = first / call_.keys_at_once * call_.keys_at_once; block < last;
+       block += call_.keys_at_once) {
     for (std::size_t t = 0; t < active_; ++t) {
       step(tiles_[t], block, keys, values);
     }
@@ -305,34 +353,52 @@ Head::ConstPanels Head::clean(const ConstPanels& values) {
   return {clean_.data(), values.rows(), values.depth()};
 }
 
-bool Head::store(const Tile& tile, std::size_t r) const {
-  const std::size_t h = head_of(tile, r);
-  const std::size_t i = query_of(tile, r);
-  const MaskRule::Reach& reach = tile.reach[r];
-  float* out = call_.output.row(b_, h, i);
+void Head::write(const Tile& tile) const {
+  const std::size_t value_dim = call_.output.shape[3];
+  if (whole(tile)) {
+    kernel::lanes_to_rows(tile.output, value_dim, tile.rows[0].output, value_dim);
+    return;
+  }
+  for (std::size_t r = 0; r < tile.count; ++r) {
+    for (std::size_t c = 0; c < value_dim; ++c) {
+      tile.rows[r].output[c] = tile.output[output_at_(r, c)];
+    }
+  }
+}
+
+bool Head::settle(const Tile& tile, std::size_t r) const {
+  const auto& [head, query, output, reach] = tile.rows[r];
   const std::size_t value_dim = call_.output.shape[3];
   if (reach.first == reach.last) {
-    std::fill_n(out, value_dim, 0.0F);
+    std::fill_n(output, value_dim, 0.0F);
     return true;
   }
   const auto part = [&](std::size_t s) { return tile.sums[sums_at_(r, s)]; };
   const float sum = (part(0) + part(1)) + (part(2) + part(3));
-  const bool finite =
-      gather(tile.output + output_at_(r, 0), output_at_.item_step, value_dim, sum, out);
-  return finite && std::isfinite(tile.max[r]) && std::isfinite(sum) &&
-         std::none_of(tainted_.begin(), tainted_.end(), [&](std::size_t j) {
-           return j >= reach.first && j < reach.last && !call_.rule.hides(b_, h, i, j);
-         });
+  const float* const from = call_.side_by_side ? output : tile.output + r * call_.width;
+  if (!kernel::divide_row(from, value_dim, sum, output) || !std::isfinite(tile.max[r]) ||
+      !std::isfinite(sum)) {
+    return false;
+  }
+  for (const std::size_t j : tainted_) {
+    if (j >= reach.first && j < reach.last && !call_.rule.hides(b_, head, query, j)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 template <class Otherwise>
 bool Head::store(Otherwise&& otherwise) const {
   bool good = true;
   for (std::size_t t = 0; t < active_; ++t) {
+    if (call_.side_by_side) {
+      write(tiles_[t]);
+    }
     for (std::size_t r = 0; r < tiles_[t].count; ++r) {
-      if (!store(tiles_[t], r)) {
+      if (!settle(tiles_[t], r)) {
         good = false;
-        otherwise(head_of(tiles_[t], r), query_of(tiles_[t], r));
+        otherwise(tiles_[t].rows[r]);
       }
     }
   }
@@ -340,25 +406,34 @@ bool Head::store(Otherwise&& otherwise) const {
 }
 
 void Head::attend_rows(std::size_t head, const ConstPanels& keys, const ConstPanels& values) {
-  const std::size_t rows = call_.rows();
-  for (std::size_t first = 0; first < rows; first += kTiles * kPanel) {
-    active_ = std::min(kTiles, round_up(rows - first) / kPanel);
+  std::size_t query = 0;
+  for (std::size_t left = call_.rows(); left > 0;) {
+    active_ = std::min(kTiles, round_up(left) / kPanel);
     for (std::size_t t = 0; t < active_; ++t) {
-      tiles_[t].head = head;
-      tiles_[t].first = first + t * kPanel;
-      tiles_[t].count = std::min(kPanel, rows - tiles_[t].first);
+      Tile& tile = tiles_[t];
+      tile.count = std::min(kPanel, left);
+      left -= tile.count;
+      for (std::size_t r = 0; r < tile.count; ++r) {
+        tile.rows[r].head = head;
+        tile.rows[r].query = query;
+        tile.rows[r].output = call_.output.row(b_, head, query);
+        if (++query == call_.queries()) {
+          query = 0;
+          ++head;
+        }
+      }
     }
     run(keys, values);
-    if (store([](std::size_t, std::size_t) {})) {
+    if (store([](const Tile::Row&) {})) {
       continue;
     }
     const ConstPanels finite = clean(values);
     if (!tainted_.empty()) {
       run(keys, finite);
     }
-    store([&](std::size_t h, std::size_t i) {
-      attend_row(call_.q.row(b_, h, i), b_, h, i, keys, values, call_.rule, call_.options,
-                 call_.output.row(b_, h, i));
+    store([&](const Tile::Row& row) {
+      attend_row(query_at(row), b_, row.head, row.query, keys, values, call_.rule, call_.options,
+                 row.output);
     });
   }
 }
@@ -378,8 +453,8 @@ void Head::attend(std::size_t b, std::size_t h, const ConstPanels& keys,
 /// Head h of batch row b of k [B, Hkv, S, E] and v [B, Hkv, S, Ev].
 void pack(const View4<const float>& k, const View4<const float>& v, std::size_t b, std::size_t h,
           const PanelsView<float>& keys, const PanelsView<float>& values) {
-  for (std::size_t j = 0; j < k.shape[2]; ++j) {
-    set_row(keys, j, k.row(b, h, j));
+  set_rows(keys, k.row(b, h, 0));
+  for (std::size_t j = 0; j < v.shape[2]; ++j) {
     set_column(values, j, v.row(b, h, j));
   }
 }

@@ -9,6 +9,13 @@
 // foreach_target comes first
 #include <hwy/highway.h>
 
+// In front of a loop of which the download should not carry copies.
+#ifdef __clang__
+#define SOFTLOOKUP_ONCE _Pragma("clang loop unroll(disable) vectorize(disable)")
+#else
+#define SOFTLOOKUP_ONCE
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace softlookup::kernel::HWY_NAMESPACE {
 
@@ -24,47 +31,62 @@ constexpr std::size_t kLength = hn::MaxLanes(kLanes);
 constexpr std::size_t kVectors = kPanel / kLength;
 constexpr std::size_t kRows = kPanel / kVectors;
 
-/// kRows rows of A, broadcast, times B [depth, 8].
-HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, std::size_t depth,
-                              const float* HWY_RESTRICT b, float* HWY_RESTRICT c, bool add) {
-  Vec sum[kRows][kVectors];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      sum[r][v] = add ? hn::LoadU(kLanes, c + r * kPanel + v * kLength) : hn::Zero(kLanes);
-    }
+/// The same, of which the compiler knows no more.
+template <class T>
+HWY_INLINE T opaque(T value) {
+#if defined(__GNUC__)
+  __asm__("" : "+r"(value));
+#endif
+  return value;
+}
+
+/// Here all of them are known, none before the others: the compiler cannot finish one before it
+/// begins the next.
+template <class V, std::size_t N>
+HWY_INLINE void in_step(V (&x)[N]) {
+#if HWY_TARGET == HWY_WASM
+  for (V& one : x) {
+    __asm__ volatile("" : "+r"(one.raw));
   }
-  for (std::size_t k = 0; k < depth; ++k, a += kPanel, b += kPanel) {
-    Vec lanes[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      lanes[v] = hn::LoadU(kLanes, b + v * kLength);
-    }
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const Vec element = hn::Set(kLanes, a[r]);
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        sum[r][v] = hn::MulAdd(element, lanes[v], sum[r][v]);
+#else
+  static_cast<void>(x);
+#endif
+}
+
+/// step(0), ..., step(kTurn - 1), then advance(), and again, until `count` steps are done. V8
+/// checks the stack once a turn, and loads what a step wants, not more, before it computes: over a
+/// possible exit it moves nothing.
+template <std::size_t kTurn, class Step, class Advance>
+HWY_INLINE void in_turns(std::size_t count, Step step, Advance advance) {
+  while (count > 0) {
+#ifdef __clang__
+#pragma clang loop unroll(full)
+#endif
+    for (std::size_t s = 0; s < kTurn; ++s) {
+      step(s);
+      count = opaque(count - 1);
+      if (count == 0) {
+        return;
       }
     }
-  }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(sum[r][v], kLanes, c + r * kPanel + v * kLength);
-    }
+    advance();
   }
 }
 
-void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c, bool add) {
-  for (std::size_t row = 0; row < a.rows; row += kRows) {
-    multiply_tile(a.data + row / kPanel * a.stride + row % kPanel, depth, b, c + row * kPanel, add);
-  }
-}
-
-/// `kCount` rows of B, broadcast, times `kWide` panels of A.
+/// C += X Yᵀ, or C = X Yᵀ: kCount rows of X [kCount, depth], broadcast, times kWide panels of Y.
+/// Number k of row r of X is at x[r * row + k * step].
 template <std::size_t kCount, std::size_t kWide>
-HWY_INLINE void multiply_across(const PanelsOf& a, std::size_t depth, const float* HWY_RESTRICT b,
-                                std::size_t b_stride, float* HWY_RESTRICT c, std::size_t c_stride,
-                                bool add) {
+HWY_INLINE void multiply_tile(const float* x, std::size_t row, std::size_t step, const PanelsOf& y,
+                              std::size_t depth, float* HWY_RESTRICT c, std::size_t c_stride,
+                              bool add) {
+  // Two panels at once: of more, V8 would load all before it uses the first, and run out of
+  // registers.
+  constexpr std::size_t kPart = kWide == 1 ? 1 : 2;
+  constexpr std::size_t kParts = kWide / kPart;
+  Vec elements[kCount];
   Vec sum[kCount][kWide][kVectors];
   for (std::size_t r = 0; r < kCount; ++r) {
+    elements[r] = hn::Zero(kLanes);
     for (std::size_t w = 0; w < kWide; ++w) {
       for (std::size_t v = 0; v < kVectors; ++v) {
         sum[r][w][v] =
@@ -72,29 +94,51 @@ HWY_INLINE void multiply_across(const PanelsOf& a, std::size_t depth, const floa
       }
     }
   }
-  const float* HWY_RESTRICT column = a.data;
-  for (std::size_t k = 0; k < depth; ++k, column += kPanel, ++b) {
-    Vec lanes[kWide][kVectors];
-    for (std::size_t w = 0; w < kWide; ++w) {
+  const float* panels[kWide];
+  for (std::size_t w = 0; w < kWide; ++w) {
+    panels[w] = y.data + w * y.stride;
+  }
+  const auto part = [&](std::size_t p) HWY_ATTR {
+    const std::size_t first = p % kParts * kPart;
+    Vec lanes[kPart][kVectors];
+    for (std::size_t w = 0; w < kPart; ++w) {
       for (std::size_t v = 0; v < kVectors; ++v) {
-        lanes[w][v] = hn::LoadU(kLanes, column + w * a.stride + v * kLength);
+        lanes[w][v] = hn::LoadU(kLanes, panels[first + w] + p / kParts * kPanel + v * kLength);
       }
     }
     for (std::size_t r = 0; r < kCount; ++r) {
-      const Vec element = hn::Set(kLanes, b[r * b_stride]);
-      for (std::size_t w = 0; w < kWide; ++w) {
+      if (first == 0) {
+        elements[r] = hn::Set(kLanes, x[r * row]);
+      }
+      for (std::size_t w = 0; w < kPart; ++w) {
         for (std::size_t v = 0; v < kVectors; ++v) {
-          sum[r][w][v] = hn::MulAdd(element, lanes[w][v], sum[r][w][v]);
+          sum[r][first + w][v] = hn::MulAdd(elements[r], lanes[w][v], sum[r][first + w][v]);
         }
       }
     }
-  }
+    if (first + kPart == kWide) {
+      x = opaque(x + step);  // not as an offset, which V8 does not put into a broadcast
+    }
+  };
+  in_turns<4 * kParts>(depth * kParts, part, [&]() HWY_ATTR {
+    for (std::size_t w = 0; w < kWide; ++w) {
+      panels[w] += 4 * kPanel;
+    }
+  });
   for (std::size_t r = 0; r < kCount; ++r) {
     for (std::size_t w = 0; w < kWide; ++w) {
       for (std::size_t v = 0; v < kVectors; ++v) {
         hn::StoreU(sum[r][w][v], kLanes, c + r * c_stride + w * kPanel + v * kLength);
       }
     }
+  }
+}
+
+void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c, bool add) {
+  const PanelsOf lanes{b, 0, kPanel};
+  for (std::size_t row = 0; row < a.rows; row += kRows) {
+    multiply_tile<kRows, 1>(a.data + row / kPanel * a.stride + row % kPanel, 1, kPanel, lanes,
+                            depth, c + row * kPanel, kPanel, add);
   }
 }
 
@@ -107,17 +151,17 @@ void multiply_rows(const PanelsOf& a, std::size_t depth, const float* b, std::si
     for (; r + 4 <= count; r += 4) {
       for (std::size_t w = 0; w < wide; ++w) {
         const PanelsOf one{from.data + w * a.stride, a.stride, kPanel};
-        multiply_across<4, 1>(one, depth, b + r * b_stride, b_stride,
-                              c + r * c_stride + row + w * kPanel, c_stride, add);
+        multiply_tile<4, 1>(b + r * b_stride, b_stride, 1, one, depth,
+                            c + r * c_stride + row + w * kPanel, c_stride, add);
       }
     }
     for (; r < count; ++r) {
+      const float* x = b + r * b_stride;
+      float* to = c + r * c_stride + row;
       if (wide == 4) {
-        multiply_across<1, 4>(from, depth, b + r * b_stride, b_stride, c + r * c_stride + row,
-                              c_stride, add);
+        multiply_tile<1, 4>(x, b_stride, 1, from, depth, to, c_stride, add);
       } else {
-        multiply_across<1, 1>(from, depth, b + r * b_stride, b_stride, c + r * c_stride + row,
-                              c_stride, add);
+        multiply_tile<1, 1>(x, b_stride, 1, from, depth, to, c_stride, add);
       }
     }
     row += wide * kPanel;
@@ -148,11 +192,7 @@ struct ExpConstants {
 
 const ExpConstants* exp_constants() {
   static const ExpConstants constants;
-  const ExpConstants* hidden = &constants;
-#if defined(__GNUC__)
-  __asm__("" : "+r"(hidden));  // else the compiler sees through
-#endif
-  return hidden;
+  return opaque(&constants);
 }
 
 /// x = exp(x) for N vectors of x <= 0; exactly 1 for 0, exactly 0 from -88 down, NaN for NaN. In
@@ -201,47 +241,75 @@ HWY_INLINE hn::Vec<D> subtrahend(D d, hn::Vec<D> max) {
   return hn::IfThenZeroElse(hn::Lt(max, hn::Set(d, std::numeric_limits<float>::lowest())), max);
 }
 
-void soften_lanes(float* scores, std::size_t keys, float* max, float* sums, float* shrink) {
+// The two below stay functions, which lanes and rows share: apart, they have all registers.
+
+/// The largest of `top` and of `count` vectors, `stride` floats from one to the next.
+template <class D>
+HWY_NOINLINE hn::Vec<D> largest(D d, hn::Vec<D> top, const float* x, std::size_t stride,
+                                std::size_t count) {
+  hn::Vec<D> tops[4] = {top, top, top, top};
+  SOFTLOOKUP_ONCE
+  for (; count >= 4; count -= 4, x += 4 * stride) {
+    for (std::size_t s = 0; s < 4; ++s) {
+      tops[s] = larger(d, hn::LoadU(d, x + s * stride), tops[s]);
+    }
+  }
+  SOFTLOOKUP_ONCE
+  for (; count > 0; --count, x += stride) {
+    tops[0] = larger(d, hn::LoadU(d, x), tops[0]);
+  }
+  return larger(d, larger(d, tops[0], tops[1]), larger(d, tops[2], tops[3]));
+}
+
+/// x = exp(x - shift) for `count` vectors, `stride` floats from one to the next.
+template <class D>
+HWY_NOINLINE void exp_each(D d, float* x, std::size_t stride, std::size_t count, hn::Vec<D> shift) {
   const ExpConstants* constants = exp_constants();
-  const std::size_t whole = keys / 4 * 4;
+  SOFTLOOKUP_ONCE
+  for (; count >= 4; count -= 4, x += 4 * stride) {
+    hn::Vec<D> e[4];
+    for (std::size_t s = 0; s < 4; ++s) {
+      e[s] = hn::LoadU(d, x + s * stride);
+    }
+    in_step(e);
+    for (auto& one : e) {
+      one = hn::Sub(one, shift);
+    }
+    exp_of(d, e, constants);
+    in_step(e);
+    for (std::size_t s = 0; s < 4; ++s) {
+      hn::StoreU(e[s], d, x + s * stride);
+    }
+  }
+  SOFTLOOKUP_ONCE
+  for (; count > 0; --count, x += stride) {
+    hn::StoreU(exp_of(d, hn::Sub(hn::LoadU(d, x), shift), constants), d, x);
+  }
+}
+
+void soften_lanes(float* scores, std::size_t keys, float* max, float* sums, float* shrink) {
   for (std::size_t v = 0; v < kPanel; v += kLength) {
-    float* const column = scores + v;
-    const auto at = [column](std::size_t key)
-                        HWY_ATTR { return hn::LoadU(kLanes, column + key * kPanel); };
+    const float* column = scores + v;
     const Vec before = hn::LoadU(kLanes, max + v);
-    Vec top = before;
-    Vec top2 = before;
-    std::size_t key = 0;
-    for (; key < whole; key += 2) {
-      top = larger(kLanes, at(key), top);
-      top2 = larger(kLanes, at(key + 1), top2);
-    }
-    for (; key < keys; ++key) {
-      top = larger(kLanes, at(key), top);
-    }
-    top = larger(kLanes, top2, top);
+    const Vec top = largest(kLanes, before, column, kPanel, keys);
     const Vec shift = subtrahend(kLanes, top);
-    const Vec factor = exp_of(kLanes, hn::Sub(before, shift), constants);
+    const Vec factor = exp_of(kLanes, hn::Sub(before, shift), exp_constants());
+    exp_each(kLanes, scores + v, kPanel, keys, shift);
     Vec sum[4];
     for (std::size_t s = 0; s < 4; ++s) {
       sum[s] = hn::Mul(hn::LoadU(kLanes, sums + s * kPanel + v), factor);
     }
-    for (key = 0; key < whole; key += 4) {
-      for (std::size_t s = 0; s < 4; s += 2) {
-        Vec e[2] = {hn::Sub(at(key + s), shift), hn::Sub(at(key + s + 1), shift)};
-        exp_of(kLanes, e, constants);
-        for (std::size_t n = 0; n < 2; ++n) {
-          hn::StoreU(e[n], kLanes, column + (key + s + n) * kPanel);
-          sum[s + n] = hn::Add(sum[s + n], e[n]);
-        }
+    std::size_t key = 0;
+    SOFTLOOKUP_ONCE
+    for (; key + 4 <= keys; key += 4, column += 4 * kPanel) {
+      for (std::size_t s = 0; s < 4; ++s) {
+        sum[s] = hn::Add(sum[s], hn::LoadU(kLanes, column + s * kPanel));
       }
     }
-    for (std::size_t s = 0; s < keys - whole; ++s) {
-      const Vec e = exp_of(kLanes, hn::Sub(at(whole + s), shift), constants);
-      hn::StoreU(e, kLanes, column + (whole + s) * kPanel);
-      sum[s] = hn::Add(sum[s], e);
-    }
     for (std::size_t s = 0; s < 4; ++s) {
+      if (key + s < keys) {
+        sum[s] = hn::Add(sum[s], hn::LoadU(kLanes, column + s * kPanel));
+      }
       hn::StoreU(sum[s], kLanes, sums + s * kPanel + v);
     }
     hn::StoreU(top, kLanes, max + v);
@@ -250,37 +318,31 @@ void soften_lanes(float* scores, std::size_t keys, float* max, float* sums, floa
 }
 
 void soften_row(float* scores, std::size_t keys, float* max, float* sums, float* shrink) {
-  using Part = hn::CappedTag<float, 4>;
-  constexpr Part d;
-  constexpr std::size_t kParts = 4 / hn::MaxLanes(d);
-  const ExpConstants* constants = exp_constants();
-  const std::size_t padded = (keys + 3) / 4 * 4;
-  std::fill(scores + keys, scores + padded, -std::numeric_limits<float>::infinity());
-  const float before = *max;
-  auto tops = hn::Set(d, before);
-  for (std::size_t key = 0; key < padded; key += hn::MaxLanes(d)) {
-    tops = larger(d, hn::LoadU(d, scores + key), tops);
-  }
-  float top[hn::MaxLanes(d)];
-  hn::StoreU(tops, d, top);
-  *max = *std::max_element(top, top + hn::MaxLanes(d));
+  constexpr hn::CappedTag<float, 4> d;
+  constexpr std::size_t kAtOnce = hn::MaxLanes(d);
+  const std::size_t fours = (keys + 3) / 4;
+  std::fill(scores + keys, scores + fours * 4, -std::numeric_limits<float>::infinity());
+  const auto before = hn::Set(d, *max);
+  float top[kAtOnce];
+  hn::StoreU(largest(d, before, scores, kAtOnce, fours * 4 / kAtOnce), d, top);
+  *max = *std::max_element(top, top + kAtOnce);
   const auto shift = subtrahend(d, hn::Set(d, *max));
-  const auto factor = exp_of(d, hn::Sub(hn::Set(d, before), shift), constants);
-  for (std::size_t part = 0; part < kParts; ++part) {
-    float* const own = sums + part * hn::MaxLanes(d);
-    auto sum = hn::Mul(hn::LoadU(d, own), factor);
-    for (std::size_t key = part * hn::MaxLanes(d); key < padded; key += 4) {
-      const auto e = exp_of(d, hn::Sub(hn::LoadU(d, scores + key), shift), constants);
-      hn::StoreU(e, d, scores + key);
-      sum = hn::Add(sum, e);
+  const auto factor = exp_of(d, hn::Sub(before, shift), exp_constants());
+  for (std::size_t part = 0; part < 4; part += kAtOnce) {
+    exp_each(d, scores + part, 4, fours, shift);
+    auto sum = hn::Mul(hn::LoadU(d, sums + part), factor);
+    SOFTLOOKUP_ONCE
+    for (std::size_t key = part; key < fours * 4; key += 4) {
+      sum = hn::Add(sum, hn::LoadU(d, scores + key));
     }
-    hn::StoreU(sum, d, own);
+    hn::StoreU(sum, d, sums + part);
   }
   *shrink = hn::GetLane(factor);
 }
 
 void add_biases(float* scores, const float* biases, std::size_t count) {
   const Vec hidden = hn::Set(kLanes, -std::numeric_limits<float>::infinity());
+  SOFTLOOKUP_ONCE
   for (std::size_t i = 0; i < count; i += kLength) {
     const Vec bias = hn::LoadU(kLanes, biases + i);
     const Vec sum = hn::Add(hn::LoadU(kLanes, scores + i), bias);
@@ -291,6 +353,7 @@ void add_biases(float* scores, const float* biases, std::size_t count) {
 void scale_lanes(float* c, std::size_t rows, const float* lanes) {
   for (std::size_t v = 0; v < kPanel; v += kLength) {
     const Vec factor = hn::LoadU(kLanes, lanes + v);
+    SOFTLOOKUP_ONCE
     for (std::size_t r = 0; r < rows; ++r) {
       float* place = c + r * kPanel + v;
       hn::StoreU(hn::Mul(hn::LoadU(kLanes, place), factor), kLanes, place);
@@ -298,11 +361,107 @@ void scale_lanes(float* c, std::size_t rows, const float* lanes) {
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+
+using Four = hn::Vec<hn::CappedTag<float, 4>>;
+constexpr hn::CappedTag<float, 4> kFour;
+
+/// Rows become columns.
+HWY_INLINE void transpose(Four (&x)[4]) {
+  const Four low1 = hn::InterleaveLower(kFour, x[0], x[1]);
+  const Four low2 = hn::InterleaveLower(kFour, x[2], x[3]);
+  const Four high1 = hn::InterleaveUpper(kFour, x[0], x[1]);
+  const Four high2 = hn::InterleaveUpper(kFour, x[2], x[3]);
+  x[0] = hn::ConcatLowerLower(kFour, low2, low1);
+  x[1] = hn::ConcatUpperUpper(kFour, low2, low1);
+  x[2] = hn::ConcatLowerLower(kFour, high2, high1);
+  x[3] = hn::ConcatUpperUpper(kFour, high2, high1);
+}
+
+#endif
+
+void rows_to_lanes(const float* from, std::size_t stride, std::size_t count, float factor,
+                   float* to) {
+  std::size_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Four factors = hn::Set(kFour, factor);
+  SOFTLOOKUP_ONCE
+  for (; done < count / 4 * 4 * kPanel; done += 16) {
+    const std::size_t c = done / 32 * 4;
+    const std::size_t half = done / 16 % 2 * 4;
+    Four block[4];
+    for (std::size_t r = 0; r < 4; ++r) {
+      block[r] = hn::Mul(hn::LoadU(kFour, from + (half + r) * stride + c), factors);
+    }
+    transpose(block);
+    for (std::size_t i = 0; i < 4; ++i) {
+      hn::StoreU(block[i], kFour, to + (c + i) * kPanel + half);
+    }
+  }
+#endif
+  SOFTLOOKUP_ONCE
+  for (; done < count * kPanel; ++done) {
+    to[done] = from[done % kPanel * stride + done / kPanel] * factor;
+  }
+}
+
+bool lanes_to_rows(const float* from, std::size_t count, float* to, std::size_t stride) {
+  float poison = 0.0F;  // NaN as soon as one number is not finite
+  std::size_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Four zero = hn::Zero(kFour);
+  Four poisons = zero;
+  SOFTLOOKUP_ONCE
+  for (; done < count / 4 * 4 * kPanel; done += 16) {
+    const std::size_t c = done / 32 * 4;
+    const std::size_t half = done / 16 % 2 * 4;
+    Four block[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      block[i] = hn::Add(hn::LoadU(kFour, from + (c + i) * kPanel + half), zero);
+      poisons = hn::Add(poisons, hn::Sub(block[i], block[i]));
+    }
+    transpose(block);
+    for (std::size_t r = 0; r < 4; ++r) {
+      hn::StoreU(block[r], kFour, to + (half + r) * stride + c);
+    }
+  }
+  poison = hn::GetLane(hn::SumOfLanes(kFour, poisons));
+#endif
+  SOFTLOOKUP_ONCE
+  for (; done < count * kPanel; ++done) {
+    const float number = from[done] + 0.0F;
+    to[done % kPanel * stride + done / kPanel] = number;
+    poison += number - number;
+  }
+  return poison == 0.0F;
+}
+
 void scale_row(float* c, std::size_t count, float factor) {
   const Vec factors = hn::Set(kLanes, factor);
+  SOFTLOOKUP_ONCE
   for (std::size_t i = 0; i < count; i += kLength) {
     hn::StoreU(hn::Mul(hn::LoadU(kLanes, c + i), factors), kLanes, c + i);
   }
+}
+
+bool divide_row(const float* from, std::size_t count, float divisor, float* to) {
+  const Vec zero = hn::Zero(kLanes);
+  const Vec divisors = hn::Set(kLanes, divisor);
+  Vec poisons = zero;
+  std::size_t i = 0;
+  SOFTLOOKUP_ONCE
+  for (; i + kLength <= count; i += kLength) {
+    const Vec quotient = hn::Add(hn::Div(hn::LoadU(kLanes, from + i), divisors), zero);
+    hn::StoreU(quotient, kLanes, to + i);
+    poisons = hn::Add(poisons, hn::Sub(quotient, quotient));
+  }
+  float poison = hn::GetLane(hn::SumOfLanes(kLanes, poisons));
+  SOFTLOOKUP_ONCE
+  for (; i < count; ++i) {
+    to[i] = from[i] / divisor + 0.0F;
+    poison += to[i] - to[i];
+  }
+  return poison == 0.0F;
 }
 
 }  // namespace softlookup::kernel::HWY_NAMESPACE
@@ -329,7 +488,10 @@ HWY_EXPORT(soften_lanes);
 HWY_EXPORT(soften_row);
 HWY_EXPORT(add_biases);
 HWY_EXPORT(scale_lanes);
+HWY_EXPORT(rows_to_lanes);
+HWY_EXPORT(lanes_to_rows);
 HWY_EXPORT(scale_row);
+HWY_EXPORT(divide_row);
 
 void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c, bool add) {
   call_apart(HWY_DYNAMIC_DISPATCH(multiply_lanes), a, depth, b, c, add);
@@ -356,8 +518,21 @@ void scale_lanes(float* c, std::size_t rows, const float* lanes) {
   HWY_DYNAMIC_DISPATCH(scale_lanes)(c, rows, lanes);
 }
 
+void rows_to_lanes(const float* from, std::size_t stride, std::size_t count, float factor,
+                   float* to) {
+  HWY_DYNAMIC_DISPATCH(rows_to_lanes)(from, stride, count, factor, to);
+}
+
+bool lanes_to_rows(const float* from, std::size_t count, float* to, std::size_t stride) {
+  return HWY_DYNAMIC_DISPATCH(lanes_to_rows)(from, count, to, stride);
+}
+
 void scale_row(float* c, std::size_t count, float factor) {
   HWY_DYNAMIC_DISPATCH(scale_row)(c, count, factor);
+}
+
+bool divide_row(const float* from, std::size_t count, float divisor, float* to) {
+  return HWY_DYNAMIC_DISPATCH(divide_row)(from, count, divisor, to);
 }
 
 }  // namespace softlookup::kernel

@@ -44,7 +44,19 @@ void add_biases(float* scores, const float* biases, std::size_t count);
 /// C [rows, 8] *= lanes [8]
 void scale_lanes(float* c, std::size_t rows, const float* lanes);
 
+/// to[c * 8 + r] = from[r * stride + c] * factor for r < 8 and c < count
+void rows_to_lanes(const float* from, std::size_t stride, std::size_t count, float factor,
+                   float* to);
+
+/// to[r * stride + c] = from[c * 8 + r] for r < 8 and c < count, 0 never negative. Whether all of
+/// it is finite.
+bool lanes_to_rows(const float* from, std::size_t count, float* to, std::size_t stride);
+
 /// c [count] *= factor, `count` a multiple of eight
 void scale_row(float* c, std::size_t count, float factor);
+
+/// to [count] = from [count] / divisor, 0 never negative; the two may be one. Whether all of it is
+/// finite.
+bool divide_row(const float* from, std::size_t count, float divisor, float* to);
 
 }  // namespace softlookup::kernel

@@ -34,9 +34,7 @@ std::array<std::size_t, 3> projected_shape(const Tensor3& x, std::size_t out) {
 
 Panels pack(const Tensor2& matrix) {
   Panels packed(matrix.shape(0), matrix.shape(1));
-  for (std::size_t row = 0; row < matrix.shape(0); ++row) {
-    set_row(packed.view(), row, matrix.data() + row * matrix.shape(1));
-  }
+  set_rows(packed.view(), matrix.data());
   return packed;
 }
 
@@ -82,9 +80,9 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
   std::vector<float> block(std::min(kBlock, round_up(out)) * kPanel);  // [out rows, 8]
   for (std::size_t first = 0; first < tiles; first += kRowTiles) {
     const std::size_t count = std::min(kRowTiles, tiles - first);
-    for (std::size_t r = 0; r < count * kPanel; ++r) {
-      spread(x.data() + (first * kPanel + r) * in, in, 1.0F,
-             &lanes[r / kPanel * in * kPanel + r % kPanel], kPanel);
+    for (std::size_t t = 0; t < count; ++t) {
+      kernel::rows_to_lanes(x.data() + (first + t) * kPanel * in, in, in, 1.0F,
+                            &lanes[t * in * kPanel]);
     }
     for (std::size_t column = 0; column < out; column += kBlock) {
       const std::size_t width = std::min(kBlock, out - column);
@@ -95,7 +93,7 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
         }
         kernel::multiply_lanes(panels, in, &lanes[t * in * kPanel], block.data(), true);
         float* const to = y.data() + (first + t) * kPanel * out + column;
-        finite = turn_lanes(block.data(), width, to, out) && finite;
+        finite = kernel::lanes_to_rows(block.data(), width, to, out) && finite;
       }
     }
   }
@@ -110,7 +108,7 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
                         x.data() + tiles * kPanel * in, in, left, last.data(), bias.size(), true);
   for (std::size_t r = 0; r < left; ++r) {
     float* const to = y.data() + (tiles * kPanel + r) * out;
-    finite = gather(&last[r * bias.size()], 1, out, 1.0F, to) && finite;
+    finite = kernel::divide_row(&last[r * bias.size()], out, 1.0F, to) && finite;
   }
 
   for (std::size_t n = 0; n < y.size() && !finite; ++n) {

@@ -14,13 +14,6 @@ constexpr std::size_t round_up(std::size_t rows) { return (rows + kPanel - 1) / 
 /// to[i * step] = from[i] * factor for i < count
 void spread(const float* from, std::size_t count, float factor, float* to, std::size_t step);
 
-/// to[i] = from[i * step] / divisor for i < count, 0 never negative. Whether all of it is finite.
-bool gather(const float* from, std::size_t step, std::size_t count, float divisor, float* to);
-
-/// to[r * stride + c] = from[c * 8 + r] for r < 8 and c < count, 0 never negative. Whether all of
-/// it is finite.
-bool turn_lanes(const float* from, std::size_t count, float* to, std::size_t stride);
-
 /// A matrix [rows, depth] as the kernel reads it, in memory that somebody else keeps: panels of
 /// eight rows, in each panel column after column, so that the eight numbers that are wanted at once
 /// lie side by side.
@@ -56,6 +49,8 @@ class PanelsView {
 };
 
 void set_row(const PanelsView<float>& panels, std::size_t row, const float* elements);
+/// All rows, from a matrix [rows, depth].
+void set_rows(const PanelsView<float>& panels, const float* matrix);
 void set_column(const PanelsView<float>& panels, std::size_t column, const float* elements);
 
 /// Panels that keep their memory. What fills up the last one is 0.

@@ -100,6 +100,18 @@ TEST_CASE("flash: the tail of the last tile counts for nothing") {
   }
 }
 
+TEST_CASE("flash: without a key every output is 0") {
+  RandomInput random(4);
+  for (const std::size_t queries : Sizes{1, 9}) {
+    for (const std::size_t heads : Sizes{1, 4}) {
+      CAPTURE(queries, heads);
+      const Tensor4 output = flash(inputs(random, {1, heads, queries, 0}, 3, 5));
+      CHECK(output.size() == heads * queries * 5);
+      CHECK(other_bits(output, Tensor4(xt::zeros<float>(output.shape()))) == "");
+    }
+  }
+}
+
 TEST_CASE("flash: every kind of mask, against the passes") {
   RandomInput random(2);
   for (std::size_t round = 0; round < 60; ++round) {
@@ -166,6 +178,42 @@ TEST_CASE("flash: a row has its own bits, however many there are") {
   }
 }
 
+// Few queries take several blocks of keys at once.
+TEST_CASE("flash: a row has its own bits over several blocks") {
+  RandomInput random(13);
+  const std::size_t length = 1100;
+  AttentionOptions windowed = with({}, Causal::square);
+  windowed.window_left = 300;
+  AttentionOptions masked = with({random.keep({1, length}, 0.7)}, Causal::square);
+  for (const std::size_t heads : Sizes{1, 3, 4}) {
+    const Inputs in = inputs(random, {1, heads, length, length}, 9, 41);
+    for (const AttentionOptions& options : {with({}, Causal::square), windowed, masked}) {
+      const Tensor4 whole = flash(in, options);
+      for (const std::size_t i : Sizes{0, 127, 128, 300, 511, 512, 767, 1024, 1099}) {
+        CAPTURE(heads);
+        CHECK(other_row_bits(whole, row_alone(in, options, i), i) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("flash: few queries over several blocks, against the oracle") {
+  RandomInput random(14);
+  for (const std::size_t keys : Sizes{511, 512, 513, 1030}) {
+    for (const std::size_t queries : Sizes{1, 3, 4, 7}) {
+      for (const std::size_t value_dim : Sizes{8, 31, 40}) {
+        CAPTURE(keys, queries, value_dim);
+        const Inputs in = inputs(random, {1, 2, queries, keys}, 17, value_dim);
+        const oracle::Passes want =
+            oracle::attention(numbers(in.q), numbers(in.k), numbers(in.v),
+                              oracle_bias({}, Causal::bottom_right, queries, keys));
+        CHECK(mismatch(numbers(flash(in, with({}, Causal::bottom_right))), want.output,
+                       kContract) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("flash: what is hidden changes no bit") {
   RandomInput random(4);
   const std::size_t length = 140;
@@ -217,36 +265,46 @@ TEST_CASE("flash: infinities and NaN that are seen come out as the passes have t
   RandomInput random(5);
   for (const float seen : {kNaN, kInf, -kInf}) {
     for (const std::size_t queries : Sizes{2, 9}) {
-      Inputs in = inputs(random, {1, 1, queries, 9}, 4, 4);
-      in.v(0, 0, 3, 1) = seen;
-      in.k(0, 0, 5, 2) = seen;
-      CHECK(mismatch(numbers(flash(in)), numbers(attention(in.q, in.k, in.v, {}).output),
-                     kContract) == "");
+      for (const std::size_t value_dim : Sizes{3, 8}) {
+        CAPTURE(seen, queries, value_dim);
+        Inputs in = inputs(random, {1, 1, queries, 9}, 4, value_dim);
+        in.v(0, 0, 3, 1) = seen;
+        in.k(0, 0, 5, 2) = seen;
+        CHECK(mismatch(numbers(flash(in)), numbers(attention(in.q, in.k, in.v, {}).output),
+                       kContract) == "");
+      }
     }
   }
 }
 
 TEST_CASE("flash: numbers that float32 cannot hold on the way") {
   for (const std::size_t queries : Sizes{1, 8}) {
-    CAPTURE(queries);
-    const auto same = [queries](float x) {
-      return tensor4({1, 1, queries, 1}, std::vector<float>(queries, x));
-    };
-    const auto all = [queries](float want, const Tensor4& output) {
-      CAPTURE(want);
-      CHECK(mismatch(numbers(output),
-                     numbers(tensor4({1, 1, queries, 1}, std::vector<float>(queries, want))),
-                     {0, 1e-6}) == "");
-    };
-    // scores beyond the largest float are that float, and equal ones share
-    all(2, flash_attention(same(1e30F), tensor4({1, 1, 2, 1}, {1e30F, 1e30F}), tokens({1, 3}), {}));
-    all(2,
-        flash_attention(same(1e30F), tensor4({1, 1, 2, 1}, {-1e30F, -1e30F}), tokens({1, 3}), {}));
-    // a sum of values overflows, their mean does not
-    all(kMaxFloat, flash_attention(same(0), tensor4({1, 1, 2, 1}, {0, 0}),
-                                   tokens({kMaxFloat, kMaxFloat}), {}));
-    all(0.731059F,
-        flash_attention(same(1), tensor4({1, 1, 2, 1}, {-200000, -200001}), tokens({1, 0}), {}));
+    for (const std::size_t value_dim : Sizes{1, 8}) {
+      CAPTURE(queries, value_dim);
+      const auto same = [&](float x) {
+        return tensor4({1, 1, queries, 1}, std::vector<float>(queries, x));
+      };
+      const auto values = [&](float first, float second) {
+        std::vector<float> both(value_dim, first);
+        both.insert(both.end(), value_dim, second);
+        return tensor4({1, 1, 2, value_dim}, both);
+      };
+      const auto all = [&](float want, const Tensor4& output) {
+        CAPTURE(want);
+        const std::vector<float> wanted(queries * value_dim, want);
+        CHECK(mismatch(numbers(output), numbers(tensor4({1, 1, queries, value_dim}, wanted)),
+                       {0, 1e-6}) == "");
+      };
+      // scores beyond the largest float are that float, and equal ones share
+      all(2, flash_attention(same(1e30F), tensor4({1, 1, 2, 1}, {1e30F, 1e30F}), values(1, 3), {}));
+      all(2,
+          flash_attention(same(1e30F), tensor4({1, 1, 2, 1}, {-1e30F, -1e30F}), values(1, 3), {}));
+      // a sum of values overflows, their mean does not
+      all(kMaxFloat, flash_attention(same(0), tensor4({1, 1, 2, 1}, {0, 0}),
+                                     values(kMaxFloat, kMaxFloat), {}));
+      all(0.731059F,
+          flash_attention(same(1), tensor4({1, 1, 2, 1}, {-200000, -200001}), values(1, 0), {}));
+    }
   }
 }
 
@@ -348,27 +406,37 @@ TEST_CASE("fast linear: against the oracle, each row with its own bits") {
 }
 
 TEST_CASE("fast linear: zero has one sign, however many rows there are") {
-  Projection projection;
-  projection.weight = Panels(1, 1);
   const float weight = 1;
-  set_row(projection.weight.view(), 0, &weight);
-  projection.bias = Tensor1({-0.0F});
-  for (const std::size_t rows : Sizes{1, 8}) {
-    const Tensor3 x(std::array<std::size_t, 3>{1, rows, 1}, -0.0F);
-    const Tensor3 y = fast_linear(x, projection);
-    CHECK(std::none_of(y.begin(), y.end(), [](float number) { return std::signbit(number); }));
+  for (const std::size_t out : Sizes{1, 8}) {
+    Projection projection;
+    projection.weight = Panels(out, 1);
+    for (std::size_t n = 0; n < out; ++n) {
+      set_row(projection.weight.view(), n, &weight);
+    }
+    projection.bias = Tensor1(std::array<std::size_t, 1>{out}, -0.0F);
+    for (const std::size_t rows : Sizes{1, 8}) {
+      CAPTURE(out, rows);
+      const Tensor3 x(std::array<std::size_t, 3>{1, rows, 1}, -0.0F);
+      const Tensor3 y = fast_linear(x, projection);
+      CHECK(std::none_of(y.begin(), y.end(), [](float number) { return std::signbit(number); }));
+    }
   }
 }
 
 TEST_CASE("fast linear: a finite sum that float32 cannot hold on the way") {
-  Projection projection;
-  projection.weight = Panels(1, 3);
   const std::vector<float> row = {kMaxFloat, kMaxFloat, -kMaxFloat};
-  set_row(projection.weight.view(), 0, row.data());
-  for (const std::size_t rows : Sizes{1, 8}) {
-    const Tensor3 x = xt::ones<float>({1UL, rows, 3UL});
-    const Tensor3 y = fast_linear(x, projection);
-    CHECK(std::all_of(y.begin(), y.end(), [](float number) { return number == kMaxFloat; }));
+  for (const std::size_t out : Sizes{1, 8}) {
+    Projection projection;
+    projection.weight = Panels(out, 3);
+    for (std::size_t n = 0; n < out; ++n) {
+      set_row(projection.weight.view(), n, row.data());
+    }
+    for (const std::size_t rows : Sizes{1, 8}) {
+      CAPTURE(out, rows);
+      const Tensor3 x = xt::ones<float>({1UL, rows, 3UL});
+      const Tensor3 y = fast_linear(x, projection);
+      CHECK(std::all_of(y.begin(), y.end(), [](float number) { return number == kMaxFloat; }));
+    }
   }
 }
 

@@ -361,6 +361,9 @@ void scale_lanes(float* c, std::size_t rows, const float* lanes) {
   }
 }
 
+// Rows and lanes are turned into one another four by four numbers at a time, rows 0 to 3 of four
+// columns before rows 4 to 7; `done` counts the numbers.
+
 #if HWY_TARGET != HWY_SCALAR
 
 using Four = hn::Vec<hn::CappedTag<float, 4>>;

@@ -51,11 +51,14 @@ const header =
     return found ? null : MISSING;
   };
 
-/** A Python that has NumPy, if there is one: the one on PATH need not be the one that apt installs for. */
-export function findNumPy() {
-  const pythons = [which("python3"), "/usr/bin/python3"].filter((path) => path && existsSync(path));
-  return pythons.find((path) => spawnSync(path, ["-c", "import numpy"]).status === 0);
-}
+/** A Python that has a module, if there is one: the one on PATH need not be the one that apt installs for. */
+const findPython = (module) =>
+  [which("python3"), "/usr/bin/python3"]
+    .filter((path) => path && existsSync(path))
+    .find((path) => spawnSync(path, ["-c", `import ${module}`]).status === 0);
+
+export const findNumPy = () => findPython("numpy");
+export const findPyTorch = () => findPython("torch");
 
 const chineseFont = () => {
   if (process.platform !== "linux") return null; // the system brings one
@@ -199,6 +202,15 @@ export const requirements = [
     apt: "python3-numpy",
     brew: "numpy",
     conda: "numpy",
+  },
+  {
+    name: "PyTorch",
+    use: "page tests: runs the copied programs",
+    purpose: "test",
+    problem: () => (findPyTorch() ? null : MISSING),
+    apt: "python3-torch",
+    brew: "pytorch",
+    conda: "pytorch",
   },
   {
     name: "Chinese font",

@@ -361,8 +361,7 @@ void scale_lanes(float* c, std::size_t rows, const float* lanes) {
   }
 }
 
-// Rows and lanes are turned into one another four by four numbers at a time, rows 0 to 3 of four
-// columns before rows 4 to 7; `done` counts the numbers.
+// Rows and lanes are turned into one another four by four numbers at a time.
 
 #if HWY_TARGET != HWY_SCALAR
 
@@ -381,17 +380,26 @@ HWY_INLINE void transpose(Four (&x)[4]) {
   x[3] = hn::ConcatUpperUpper(kFour, high2, high1);
 }
 
+/// square(c, half) for columns c to c + 3, of those that four go into, and lanes half to half + 3.
+/// How many numbers that are.
+template <class Square>
+HWY_INLINE std::size_t for_each_square(std::size_t count, Square square) {
+  const std::size_t numbers = count / 4 * 4 * kPanel;
+  SOFTLOOKUP_ONCE
+  for (std::size_t n = 0; n < numbers; n += 16) {
+    square(n / 32 * 4, n / 16 % 2 * 4);
+  }
+  return numbers;
+}
+
 #endif
 
 void rows_to_lanes(const float* from, std::size_t stride, std::size_t count, float factor,
                    float* to) {
-  std::size_t done = 0;
+  std::size_t n = 0;
 #if HWY_TARGET != HWY_SCALAR
   const Four factors = hn::Set(kFour, factor);
-  SOFTLOOKUP_ONCE
-  for (; done < count / 4 * 4 * kPanel; done += 16) {
-    const std::size_t c = done / 32 * 4;
-    const std::size_t half = done / 16 % 2 * 4;
+  n = for_each_square(count, [&](std::size_t c, std::size_t half) HWY_ATTR {
     Four block[4];
     for (std::size_t r = 0; r < 4; ++r) {
       block[r] = hn::Mul(hn::LoadU(kFour, from + (half + r) * stride + c), factors);
@@ -400,24 +408,21 @@ void rows_to_lanes(const float* from, std::size_t stride, std::size_t count, flo
     for (std::size_t i = 0; i < 4; ++i) {
       hn::StoreU(block[i], kFour, to + (c + i) * kPanel + half);
     }
-  }
+  });
 #endif
   SOFTLOOKUP_ONCE
-  for (; done < count * kPanel; ++done) {
-    to[done] = from[done % kPanel * stride + done / kPanel] * factor;
+  for (; n < count * kPanel; ++n) {
+    to[n] = from[n % kPanel * stride + n / kPanel] * factor;
   }
 }
 
 bool lanes_to_rows(const float* from, std::size_t count, float* to, std::size_t stride) {
   float poison = 0.0F;  // NaN as soon as one number is not finite
-  std::size_t done = 0;
+  std::size_t n = 0;
 #if HWY_TARGET != HWY_SCALAR
   const Four zero = hn::Zero(kFour);
   Four poisons = zero;
-  SOFTLOOKUP_ONCE
-  for (; done < count / 4 * 4 * kPanel; done += 16) {
-    const std::size_t c = done / 32 * 4;
-    const std::size_t half = done / 16 % 2 * 4;
+  n = for_each_square(count, [&](std::size_t c, std::size_t half) HWY_ATTR {
     Four block[4];
     for (std::size_t i = 0; i < 4; ++i) {
       block[i] = hn::Add(hn::LoadU(kFour, from + (c + i) * kPanel + half), zero);
@@ -427,13 +432,13 @@ bool lanes_to_rows(const float* from, std::size_t count, float* to, std::size_t 
     for (std::size_t r = 0; r < 4; ++r) {
       hn::StoreU(block[r], kFour, to + (half + r) * stride + c);
     }
-  }
+  });
   poison = hn::GetLane(hn::SumOfLanes(kFour, poisons));
 #endif
   SOFTLOOKUP_ONCE
-  for (; done < count * kPanel; ++done) {
-    const float number = from[done] + 0.0F;
-    to[done % kPanel * stride + done / kPanel] = number;
+  for (; n < count * kPanel; ++n) {
+    const float number = from[n] + 0.0F;
+    to[n % kPanel * stride + n / kPanel] = number;
     poison += number - number;
   }
   return poison == 0.0F;

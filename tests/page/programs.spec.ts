@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "@playwright/test";
 import { relaxedFlags } from "../../scripts/node-flags.mjs";
-import { findNumPy } from "../../scripts/requirements.mjs";
-import { which } from "../../scripts/which.mjs";
+import { findNumPy, findPyTorch } from "../../scripts/requirements.mjs";
 import { cacheProgram } from "../../web/src/compute/programs/cache.ts";
 import { costProgram } from "../../web/src/compute/programs/cost.ts";
 import { formulaProgram } from "../../web/src/compute/programs/formula.ts";
@@ -25,11 +24,11 @@ import { readLink } from "../../web/src/state/url.ts";
 import { addressOf, expect, numbersOf, open, places, settled, test, turnTo } from "./fixtures.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const numPy = foundNumPy();
+const numPy = installed("NumPy", findNumPy());
+const pyTorch = installed("PyTorch", findPyTorch());
 
-function foundNumPy(): string {
-  const python = findNumPy();
-  if (python === undefined) throw new Error("no Python with NumPy, which npm test installs");
+function installed(name: string, python: string | undefined): string {
+  if (python === undefined) throw new Error(`no Python with ${name}, which npm test installs`);
   return python;
 }
 
@@ -45,11 +44,6 @@ const programs: Readonly<Record<LessonId, (step: string, inputs: Inputs) => Prog
   leak: leakProgram,
 };
 const programFor = ({ lesson, step }: Place, inputs: Inputs) => programs[lesson](step, inputs);
-
-/** A Python that has PyTorch. No test installs it: apt's comes with 297 packages, 924 MB. */
-const pyTorch = [numPy, which("python3")].find(
-  (python) => python && spawnSync(python, ["-c", "import torch"]).status === 0,
-);
 
 /** In either language's spelling, or the page's. */
 function toNumber(text: string): number {
@@ -107,6 +101,7 @@ function run(command: string, language: keyof typeof runners, texts: readonly st
 
 const inNode = (texts: readonly string[]) => run(process.execPath, "JavaScript", texts);
 const inNumPy = (texts: readonly string[]) => run(numPy, "Python", texts);
+const inPyTorch = (texts: readonly string[]) => run(pyTorch, "Python", texts);
 
 /** Numbers of one size or of many agree to within a share of what is being compared. */
 function expectNear(actual: readonly number[], wanted: readonly number[], what: string): void {
@@ -508,11 +503,7 @@ test.describe("in every language a program", () => {
 
   test("prints the same passes in PyTorch", () => {
     test.slow();
-    test.skip(
-      pyTorch === undefined,
-      "no PyTorch here, which set-up leaves out for its size (0.9 GB): its programs are checked for syntax alone",
-    );
-    expectSamePasses(run(pyTorch ?? "", "Python", codes("PyTorch")));
+    expectSamePasses(inPyTorch(codes("PyTorch")));
   });
 });
 

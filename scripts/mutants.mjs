@@ -1013,6 +1013,12 @@ export default [
     replace: "",
   },
   {
+    name: "a small call takes its scratch from the heap",
+    file: "src/flash.cpp",
+    find: "      : far_(count > kNear ? new float[count] : nullptr)",
+    replace: "      : far_(count > 0 ? new float[count] : nullptr)",
+  },
+  {
     name: "without a batch row the sizes are believed",
     file: "src/flash.cpp",
     find: "  if (batch == 0) {",

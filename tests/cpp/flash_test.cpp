@@ -252,6 +252,31 @@ TEST_CASE("flash: what is cleaned for one head is not what another reads") {
                  kContract) == "");
 }
 
+TEST_CASE("flash: wherever the numbers lie, the bits are the same") {
+  RandomInput random(15);
+  for (const std::size_t queries : Sizes{1, 16}) {
+    const Inputs in = inputs(random, {1, 2, queries, 40}, 16, 8);
+    const Tensor4 want = flash(in);
+    for (std::size_t offset = 0; offset < 8; ++offset) {
+      CAPTURE(queries, offset);
+      const auto moved = [offset](const Tensor4& x) {
+        std::vector<float> held(offset, kNaN);
+        held.insert(held.end(), x.begin(), x.end());
+        return held;
+      };
+      const std::vector<float> q = moved(in.q), k = moved(in.k), v = moved(in.v);
+      std::vector<float> output = moved(want);
+      std::fill(output.begin(), output.end(), kNaN);
+      const auto view = [offset](const std::vector<float>& held, const Tensor4& x) {
+        return View4<const float>{held.data() + offset, x.shape()};
+      };
+      flash_attention(view(q, in.q), view(k, in.k), view(v, in.v), {},
+                      {output.data() + offset, want.shape()});
+      CHECK(other_bits(output.data() + offset, want.data(), want.size()) == "");
+    }
+  }
+}
+
 TEST_CASE("flash: without a batch row sizes are only numbers") {
   const std::size_t huge = std::numeric_limits<std::size_t>::max() / 24;
   const float none = 0;

@@ -29,8 +29,11 @@ export async function buildPackage() {
   generateErrorCodes();
   await configure("wasm-release", { tests: false });
   await build("wasm-release", "softlookup");
+  const scripts = ["build-package", "binaries", "relaxed", "in-step", "expressions"].map(
+    (name) => `scripts/${name}.mjs`,
+  );
   const settings = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"];
-  const inputs = ["bindings/js", "scripts/build-package.mjs", "scripts/relaxed.mjs", ...settings, wasm, glue];
+  const inputs = ["bindings/js", ...scripts, ...settings, wasm, glue];
   await whenChanged(
     "package",
     { inputs, outputs: ["dist/index.js", "dist/softlookup.relaxed.wasm"] },
@@ -50,18 +53,18 @@ export async function buildPackage() {
         "-o",
         `${root}dist/softlookup.wasm`,
       ]);
-      await writeRelaxed();
+      await writeBinaries();
     },
   );
   printSize();
 }
 
-async function writeRelaxed() {
-  const { relax } = await import("./relaxed.mjs"); // there once npm has run
-  const plain = readFileSync(`${root}dist/softlookup.wasm`);
-  const { binary, places } = relax(plain, Object.values(wasmFeatures));
-  writeFileSync(`${root}dist/softlookup.relaxed.wasm`, binary);
-  console.log(`softlookup.relaxed.wasm: ${places} multiplications fused with an addition`);
+async function writeBinaries() {
+  const { plainBinary, relaxedBinary } = await import("./binaries.mjs"); // there once npm has run
+  const bytes = readFileSync(`${root}dist/softlookup.wasm`);
+  const features = Object.values(wasmFeatures);
+  writeFileSync(`${root}dist/softlookup.relaxed.wasm`, relaxedBinary(bytes, features));
+  writeFileSync(`${root}dist/softlookup.wasm`, plainBinary(bytes, features));
 }
 
 const entries = ["index", "load", "pool", "pool-worker", "safetensors", "torch", "onnx", "cli"];

@@ -374,9 +374,9 @@ export default [
   {
     name: "the key of zeros stands before the learned one",
     file: "src/multi_head.cpp",
-    find: "    std::copy_n(learned.data(), learned.size(), rows + keys * width);",
+    find: "    next = std::copy_n(learned.data(), learned.size(), next);\n    next = std::fill_n(next, config_.add_zero_attn ? width : 0, 0.0F);",
     replace:
-      "    std::copy_n(learned.data(), learned.size(), rows + (keys + added_keys() - (learned.size() > 0 ? 1 : 0)) * width);",
+      "    next = std::fill_n(next, config_.add_zero_attn ? width : 0, 0.0F);\n    next = std::copy_n(learned.data(), learned.size(), next);",
   },
   {
     name: "average over heads divided by nothing",
@@ -889,8 +889,8 @@ export default [
   {
     name: "the fast branch forgets to shrink what came before",
     file: "src/flash.cpp",
-    find: "    kernel::scale_lanes(tile.output, call_.width, tile.shrink);",
-    replace: "",
+    find: "scores_, tile.output, tile.shrink);",
+    replace: "scores_, tile.output, kernel::kUnshrunk);",
   },
   {
     name: "few queries forget to shrink what came before",
@@ -979,8 +979,8 @@ export default [
   {
     name: "a second block of a projection's weight gets the first one's bias",
     file: "src/linear.cpp",
-    find: "kPanel, bias[column + c]);",
-    replace: "kPanel, bias[c]);",
+    find: "&bias_lanes[column * kPanel],",
+    replace: "&bias_lanes[0],",
   },
   {
     name: "what is not finite goes unnoticed as the output is written",

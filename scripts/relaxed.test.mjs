@@ -1,42 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import binaryen from "binaryen";
-import { relaxedSimd } from "wasm-feature-detect";
-import { fuse, relax } from "./relaxed.mjs";
-
-if (!(await relaxedSimd())) setFlagsFromString("--experimental-wasm-relaxed-simd"); // Node before 22
-
-const { SIMD128, RelaxedSIMD, ExceptionHandling } = binaryen.Features;
-
-/** A module around the body of `run`, which may use three vectors, a fourth to write to, and memory. */
-function moduleWith(body) {
-  const module = binaryen.parseText(
-    `(module
-      (tag $fault)
-      (memory (export "memory") 1)
-      (func $other (result v128) (v128.store (i32.const 0) (v128.const f32x4 9 9 9 9)) (v128.const f32x4 5 6 7 8))
-      (func $run (result v128)
-        (local $a v128) (local $b v128) (local $c v128) (local $d v128)
-        (local.set $a (v128.const f32x4 1 2 3 4))
-        (local.set $b (v128.const f32x4 2 3 5 7))
-        (local.set $c (v128.const f32x4 10 20 30 40))
-        (v128.store (i32.const 0) (v128.const f32x4 11 13 17 19))
-        ${body})
-      (func (export "lane") (param $lane i32) (result f32)
-        (v128.store (i32.const 16) (call $run))
-        (f32.load (i32.add (i32.const 16) (i32.shl (local.get $lane) (i32.const 2))))))`,
-    SIMD128 | RelaxedSIMD | ExceptionHandling,
-  );
-  assert.ok(module.validate());
-  return module;
-}
-
-/** What `run` returns. Small whole numbers: fused or not, the arithmetic is exact. */
-function lanes(module) {
-  const { lane } = new WebAssembly.Instance(new WebAssembly.Module(module.emitBinary())).exports;
-  return [0, 1, 2, 3].map((index) => lane(index));
-}
+import { fuse } from "./relaxed.mjs";
+import { lanes, moduleWith } from "./test-module.mjs";
 
 function becomes(before, after, places) {
   const module = moduleWith(before);
@@ -148,21 +113,5 @@ describe("the order of what can be noticed is kept", () => {
     const wrong = "(f32x4.relaxed_madd (local.tee $c (local.get $a)) (local.get $b) (local.get $c))";
     assert.throws(() => becomes(Object.values(orders)[0], wrong, 1));
     assert.notDeepEqual(lanes(moduleWith(wrong)), lanes(moduleWith(Object.values(orders)[0])));
-  });
-});
-
-describe("a binary", () => {
-  test("is relaxed, valid, and says so", () => {
-    const { binary, places } = relax(moduleWith(`(f32x4.add ${product} (local.get $c))`).emitBinary(), [
-      "SIMD128",
-      "ExceptionHandling",
-    ]);
-    assert.equal(places, 1);
-    assert.equal(WebAssembly.Module.customSections(new WebAssembly.Module(binary), "relaxed-simd").length, 1);
-  });
-
-  test("with nothing to fuse is refused: the compiler writes something else", () => {
-    const bytes = moduleWith(product).emitBinary();
-    assert.throws(() => relax(bytes, ["SIMD128", "ExceptionHandling"]), /cannot be relaxed/);
   });
 });

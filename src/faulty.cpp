@@ -16,7 +16,7 @@ namespace {
 using Visible = bool (*)(std::size_t i, std::size_t j);
 
 NdBool painted(std::size_t length, Visible visible) {
-  NdBool mask = xt::zeros<std::uint8_t>({length, length});
+  NdBool mask({length, length}, std::uint8_t{0});
   for (std::size_t i = 0; i < length; ++i) {
     for (std::size_t j = 0; j < length; ++j) {
       mask(i, j) = visible(i, j) ? 1 : 0;

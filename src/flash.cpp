@@ -275,7 +275,7 @@ void Head::step(Tile& tile, std::size_t block, const ConstPanels& keys, const Co
 
   // 1. S = Q K^T, scaled with Q
   if (call_.side_by_side) {
-    kernel::multiply_lanes(k, head_dim, tile.queries, scores_, false);
+    kernel::multiply_lanes(k, head_dim, tile.queries, scores_, nullptr);
   } else {
     kernel::multiply_rows(k, head_dim, tile.queries, head_dim, tile.count, scores_,
                           call_.keys_at_once, false);
@@ -291,8 +291,7 @@ void Head::step(Tile& tile, std::size_t block, const ConstPanels& keys, const Co
   // 3. O += P V
   if (call_.side_by_side) {
     kernel::soften_lanes(scores_, count, tile.max, tile.sums, tile.shrink);
-    kernel::scale_lanes(tile.output, call_.width, tile.shrink);
-    kernel::multiply_lanes(v, count, scores_, tile.output, true);
+    kernel::multiply_lanes(v, count, scores_, tile.output, tile.shrink);
   } else {
     for_each_block(first, last, [&](std::size_t own, std::size_t start, std::size_t size) {
       for (std::size_t r = 0; r < tile.count; ++r) {
@@ -482,8 +481,8 @@ void flash_attention(const View4<const float>& q, const View4<const float>& k,
   const PanelsView<float> own_keys(scratch.take(key_floats), keys, head_dim);
   const PanelsView<float> own_values(scratch.take(value_floats), v.shape[3], keys);
   // What fills up the last panels is multiplied as well.
-  std::fill_n(own_keys.at(0, 0), key_floats, 0.0F);
-  std::fill_n(own_values.at(0, 0), value_floats, 0.0F);
+  clear_rest(own_keys);
+  clear_rest(own_values);
   Head head(call, scratch);
   for (std::size_t own = 0; own < batch * kv_heads; ++own) {
     pack(k, v, own / kv_heads, own % kv_heads, own_keys, own_values);

@@ -73,12 +73,12 @@ HWY_INLINE void in_turns(std::size_t count, Step step, Advance advance) {
   }
 }
 
-/// C += X Yᵀ, or C = X Yᵀ: kCount rows of X [kCount, depth], broadcast, times kWide panels of Y.
-/// Number k of row r of X is at x[r * row + k * step].
-template <std::size_t kCount, std::size_t kWide>
+/// C = X Yᵀ, or C = C · shrink + X Yᵀ: kCount rows of X [kCount, depth], broadcast, times kWide
+/// panels of Y. Number k of row r of X is at x[r * row + k * step]; shrink [8] is of each panel.
+template <std::size_t kCount, std::size_t kWide, std::size_t kSteps>
 HWY_INLINE void multiply_tile(const float* x, std::size_t row, std::size_t step, const PanelsOf& y,
                               std::size_t depth, float* HWY_RESTRICT c, std::size_t c_stride,
-                              bool add) {
+                              const float* shrink) {
   // Two panels at once: of more, V8 would load all before it uses the first, and run out of
   // registers.
   constexpr std::size_t kPart = kWide == 1 ? 1 : 2;
@@ -89,8 +89,11 @@ HWY_INLINE void multiply_tile(const float* x, std::size_t row, std::size_t step,
     elements[r] = hn::Zero(kLanes);
     for (std::size_t w = 0; w < kWide; ++w) {
       for (std::size_t v = 0; v < kVectors; ++v) {
-        sum[r][w][v] =
-            add ? hn::LoadU(kLanes, c + r * c_stride + w * kPanel + v * kLength) : hn::Zero(kLanes);
+        sum[r][w][v] = hn::Zero(kLanes);
+        if (shrink != nullptr) {
+          const Vec before = hn::LoadU(kLanes, c + r * c_stride + w * kPanel + v * kLength);
+          sum[r][w][v] = hn::Mul(before, hn::LoadU(kLanes, shrink + v * kLength));
+        }
       }
     }
   }
@@ -120,9 +123,9 @@ HWY_INLINE void multiply_tile(const float* x, std::size_t row, std::size_t step,
       x = opaque(x + step);  // not as an offset, which V8 does not put into a broadcast
     }
   };
-  in_turns<4 * kParts>(depth * kParts, part, [&]() HWY_ATTR {
+  in_turns<kSteps * kParts>(depth * kParts, part, [&]() HWY_ATTR {
     for (std::size_t w = 0; w < kWide; ++w) {
-      panels[w] += 4 * kPanel;
+      panels[w] += kSteps * kPanel;
     }
   });
   for (std::size_t r = 0; r < kCount; ++r) {
@@ -134,16 +137,18 @@ HWY_INLINE void multiply_tile(const float* x, std::size_t row, std::size_t step,
   }
 }
 
-void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c, bool add) {
+void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c,
+                    const float* shrink) {
   const PanelsOf lanes{b, 0, kPanel};
   for (std::size_t row = 0; row < a.rows; row += kRows) {
-    multiply_tile<kRows, 1>(a.data + row / kPanel * a.stride + row % kPanel, 1, kPanel, lanes,
-                            depth, c + row * kPanel, kPanel, add);
+    multiply_tile<kRows, 1, 16>(a.data + row / kPanel * a.stride + row % kPanel, 1, kPanel, lanes,
+                                depth, c + row * kPanel, kPanel, shrink);
   }
 }
 
 void multiply_rows(const PanelsOf& a, std::size_t depth, const float* b, std::size_t b_stride,
                    std::size_t count, float* c, std::size_t c_stride, bool add) {
+  const float* const shrink = add ? kUnshrunk : nullptr;
   for (std::size_t row = 0; row < a.rows;) {
     const PanelsOf from{a.data + row / kPanel * a.stride, a.stride, a.rows - row};
     const std::size_t wide = from.rows >= 4 * kPanel ? 4 : 1;
@@ -151,17 +156,17 @@ void multiply_rows(const PanelsOf& a, std::size_t depth, const float* b, std::si
     for (; r + 4 <= count; r += 4) {
       for (std::size_t w = 0; w < wide; ++w) {
         const PanelsOf one{from.data + w * a.stride, a.stride, kPanel};
-        multiply_tile<4, 1>(b + r * b_stride, b_stride, 1, one, depth,
-                            c + r * c_stride + row + w * kPanel, c_stride, add);
+        multiply_tile<4, 1, 4>(b + r * b_stride, b_stride, 1, one, depth,
+                               c + r * c_stride + row + w * kPanel, c_stride, shrink);
       }
     }
     for (; r < count; ++r) {
       const float* x = b + r * b_stride;
       float* to = c + r * c_stride + row;
       if (wide == 4) {
-        multiply_tile<1, 4>(x, b_stride, 1, from, depth, to, c_stride, add);
+        multiply_tile<1, 4, 4>(x, b_stride, 1, from, depth, to, c_stride, shrink);
       } else {
-        multiply_tile<1, 1>(x, b_stride, 1, from, depth, to, c_stride, add);
+        multiply_tile<1, 1, 4>(x, b_stride, 1, from, depth, to, c_stride, shrink);
       }
     }
     row += wide * kPanel;
@@ -350,17 +355,6 @@ void add_biases(float* scores, const float* biases, std::size_t count) {
   }
 }
 
-void scale_lanes(float* c, std::size_t rows, const float* lanes) {
-  for (std::size_t v = 0; v < kPanel; v += kLength) {
-    const Vec factor = hn::LoadU(kLanes, lanes + v);
-    SOFTLOOKUP_ONCE
-    for (std::size_t r = 0; r < rows; ++r) {
-      float* place = c + r * kPanel + v;
-      hn::StoreU(hn::Mul(hn::LoadU(kLanes, place), factor), kLanes, place);
-    }
-  }
-}
-
 // Rows and lanes are turned into one another four by four numbers at a time.
 
 #if HWY_TARGET != HWY_SCALAR
@@ -495,14 +489,14 @@ HWY_EXPORT(multiply_rows);
 HWY_EXPORT(soften_lanes);
 HWY_EXPORT(soften_row);
 HWY_EXPORT(add_biases);
-HWY_EXPORT(scale_lanes);
 HWY_EXPORT(rows_to_lanes);
 HWY_EXPORT(lanes_to_rows);
 HWY_EXPORT(scale_row);
 HWY_EXPORT(divide_row);
 
-void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c, bool add) {
-  call_apart(HWY_DYNAMIC_DISPATCH(multiply_lanes), a, depth, b, c, add);
+void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c,
+                    const float* shrink) {
+  call_apart(HWY_DYNAMIC_DISPATCH(multiply_lanes), a, depth, b, c, shrink);
 }
 
 void multiply_rows(const PanelsOf& a, std::size_t depth, const float* b, std::size_t b_stride,
@@ -520,10 +514,6 @@ void soften_row(float* scores, std::size_t keys, float* max, float* sums, float*
 
 void add_biases(float* scores, const float* biases, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(add_biases)(scores, biases, count);
-}
-
-void scale_lanes(float* c, std::size_t rows, const float* lanes) {
-  HWY_DYNAMIC_DISPATCH(scale_lanes)(c, rows, lanes);
 }
 
 void rows_to_lanes(const float* from, std::size_t stride, std::size_t count, float factor,

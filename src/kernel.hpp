@@ -18,9 +18,12 @@ struct PanelsOf {
   std::size_t rows;
 };
 
-/// C = A B, or C += A B: A [rows, depth] in panels, B [depth, 8], C [rows, 8]. Panel elements are
-/// broadcast, lanes of B multiplied: no shuffle, no horizontal sum.
-void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c, bool add);
+inline constexpr float kUnshrunk[kPanel] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+/// C = A B, or C = C · shrink + A B with shrink [8]: A [rows, depth] in panels, B [depth, 8], C
+/// [rows, 8]. Panel elements are broadcast, lanes of B multiplied: no shuffle, no horizontal sum.
+void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c,
+                    const float* shrink);
 
 /// Few rows: C = B Aᵀ, or C += B Aᵀ: B [count, depth] with row stride `b_stride`, C [count, rows]
 /// with row stride `c_stride`.
@@ -40,9 +43,6 @@ void soften_row(float* scores, std::size_t keys, float* max, float* sums, float*
 /// scores [count] += biases [count], -Infinity where a bias is -Infinity whatever the score was;
 /// `count` a multiple of eight.
 void add_biases(float* scores, const float* biases, std::size_t count);
-
-/// C [rows, 8] *= lanes [8]
-void scale_lanes(float* c, std::size_t rows, const float* lanes);
 
 /// to[c * 8 + r] = from[r * stride + c] * factor for r < 8 and c < count
 void rows_to_lanes(const float* from, std::size_t stride, std::size_t count, float factor,

@@ -89,7 +89,7 @@ Tensor4 KVCache::extended(const Held& held, const Tensor4& added, const Chunk& c
   const std::array<std::size_t, 4> shape{size_.batch, size_.num_kv_heads,
                                          longest_with(tokens, chunk), size_.head_dim};
   require_addressable(shape, "keys");
-  Tensor4 all = xt::zeros<float>(shape);
+  Tensor4 all(shape, 0.0F);
   for (std::size_t b = 0; b < size_.batch; ++b) {
     for (std::size_t h = 0; h < size_.num_kv_heads; ++h) {
       float* row = all.data() + (b * shape[1] + h) * shape[2] * shape[3];

@@ -76,6 +76,10 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
   // Whole tiles of eight rows side by side, kRowTiles of them for each block of the weight that is
   // near.
   const std::size_t tiles = rows / kPanel;
+  std::vector<float> bias_lanes(tiles == 0 ? 0 : bias.size() * kPanel);  // [out rows, 8]
+  for (std::size_t n = 0; n < bias_lanes.size(); ++n) {
+    bias_lanes[n] = bias[n / kPanel];
+  }
   std::vector<float> lanes(std::min(tiles, kRowTiles) * in * kPanel);
   std::vector<float> block(std::min(kBlock, round_up(out)) * kPanel);  // [out rows, 8]
   for (std::size_t first = 0; first < tiles; first += kRowTiles) {
@@ -88,10 +92,9 @@ Tensor3 fast_linear(const Tensor3& x, const Projection& projection) {
       const std::size_t width = std::min(kBlock, out - column);
       const kernel::PanelsOf panels{weight.at(column, 0), weight.stride(), round_up(width)};
       for (std::size_t t = 0; t < count; ++t) {
-        for (std::size_t c = 0; c < panels.rows; ++c) {
-          std::fill_n(&block[c * kPanel], kPanel, bias[column + c]);
-        }
-        kernel::multiply_lanes(panels, in, &lanes[t * in * kPanel], block.data(), true);
+        std::copy_n(&bias_lanes[column * kPanel], panels.rows * kPanel, block.data());
+        kernel::multiply_lanes(panels, in, &lanes[t * in * kPanel], block.data(),
+                               kernel::kUnshrunk);
         float* const to = y.data() + (first + t) * kPanel * out + column;
         finite = kernel::lanes_to_rows(block.data(), width, to, out) && finite;
       }

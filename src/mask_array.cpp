@@ -30,7 +30,7 @@ NdBool visibility_mask(std::size_t queries, std::size_t keys, const MaskSpec& sp
 NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, PaddingSide side) {
   const std::array<std::size_t, 4> shape{lengths.size(), 1, 1, keys};
   require_addressable(shape, "mask");
-  NdBool mask = xt::zeros<std::uint8_t>(shape);
+  NdBool mask({lengths.size(), 1, 1, keys}, std::uint8_t{0});
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     if (lengths[b] > keys) {
       fail(ErrorCode::OPTION, "lengths[%] = % exceeds S = %", {b, lengths[b], keys});
@@ -101,7 +101,7 @@ Mask combine_masks(const std::vector<Mask>& masks) {
   }
   require_addressable(target, "mask");
   const MaskRule rule(masks, Causal::none, target);
-  NdArray sum = xt::zeros<float>(Shape(target.begin(), target.end()));
+  NdArray sum = NdArray::from_shape(Shape(target.begin(), target.end()));
   for (std::size_t b = 0; b < target[0]; ++b) {
     for (std::size_t h = 0; h < target[1]; ++h) {
       for (std::size_t i = 0; i < target[2]; ++i) {

@@ -73,11 +73,12 @@ std::size_t MultiHeadAttention::added_keys() const {
 Tensor3 MultiHeadAttention::append_keys(const Tensor3& projected, const Tensor1& learned) const {
   const std::size_t keys = projected.shape(1);
   const std::size_t width = projected.shape(2);
-  Tensor3 extended = xt::zeros<float>({projected.shape(0), keys + added_keys(), width});
+  Tensor3 extended = Tensor3::from_shape({projected.shape(0), keys + added_keys(), width});
+  float* next = extended.data();
   for (std::size_t b = 0; b < projected.shape(0); ++b) {
-    float* rows = extended.data() + b * extended.shape(1) * width;
-    std::copy_n(projected.data() + b * keys * width, keys * width, rows);
-    std::copy_n(learned.data(), learned.size(), rows + keys * width);
+    next = std::copy_n(projected.data() + b * keys * width, keys * width, next);
+    next = std::copy_n(learned.data(), learned.size(), next);
+    next = std::fill_n(next, config_.add_zero_attn ? width : 0, 0.0F);
   }
   return extended;
 }

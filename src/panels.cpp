@@ -12,6 +12,12 @@ void spread(const float* from, std::size_t count, float factor, float* to, std::
   }
 }
 
+void clear_rest(const PanelsView<float>& panels) {
+  if (panels.rows() % kPanel != 0) {
+    std::fill_n(panels.at(panels.rows(), 0), panels.stride(), 0.0F);
+  }
+}
+
 void set_row(const PanelsView<float>& panels, std::size_t row, const float* elements) {
   spread(elements, panels.depth(), 1.0F, &panels(row, 0), kPanel);
 }

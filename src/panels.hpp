@@ -48,6 +48,8 @@ class PanelsView {
   std::size_t rows_, depth_;
 };
 
+/// 0 to what is not of the matrix: the rest of the last panel. Rows of it are cleared as well.
+void clear_rest(const PanelsView<float>& panels);
 void set_row(const PanelsView<float>& panels, std::size_t row, const float* elements);
 /// All rows, from a matrix [rows, depth].
 void set_rows(const PanelsView<float>& panels, const float* matrix);

@@ -43,7 +43,7 @@ export async function load({ wasm, simd }: LoadOptions = {}): Promise<Softlookup
   }
 }
 
-/** scripts/relaxed.mjs leaves a section of that name. */
+/** scripts/binaries.mjs leaves a section of that name. */
 function simdOf(module: WebAssembly.Module): Simd {
   return WebAssembly.Module.customSections(module, "relaxed-simd").length > 0 ? "relaxed" : "plain";
 }

@@ -49,9 +49,10 @@ template <std::size_t N>
 xt::xtensor<float, N> to_tensor(const Value& tensor, const char* name, std::size_t least) {
   Shape shape = filled_shape(tensor, name);
   if (shape.size() < least || shape.size() > N) {
-    const std::string wanted =
-        least == N ? std::to_string(N) : std::to_string(least) + " to " + std::to_string(N);
-    fail(ErrorCode::RANK, "% %: expected % axes", {name, shape, wanted});
+    if (least == N) {
+      fail(ErrorCode::RANK, "% %: expected % axes", {name, shape, N});
+    }
+    fail(ErrorCode::RANK, "% %: expected % to % axes", {name, shape, least, N});
   }
   shape.insert(shape.begin(), N - shape.size(), 1);
   return copied_in<xt::xtensor<float, N>>(tensor, shape);

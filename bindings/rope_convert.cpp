@@ -26,8 +26,7 @@ RopeLayout to_layout(const Value& layout) {
 std::int64_t to_position(double value, const char* name) {
   constexpr double kExact = 9007199254740992;  // 2^53
   if (!(std::abs(value) <= kExact) || std::trunc(value) != value) {
-    fail(ErrorCode::OPTION, "% must be whole numbers, 0 to %",
-         {name, std::to_string(kLargestPosition)});
+    fail(ErrorCode::OPTION, "% must be whole numbers, 0 to %", {name, kLargestPosition});
   }
   return static_cast<std::int64_t>(value);
 }

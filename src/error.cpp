@@ -13,7 +13,7 @@ void Detail::append_to(std::string& message) const {
       message += *static_cast<const std::string*>(content_.place);
       return;
     case kNumber:
-      message += std::to_string(content_.number);
+      message += std::to_string(static_cast<long long>(content_.number));
       return;
     default:
       break;
@@ -22,7 +22,7 @@ void Detail::append_to(std::string& message) const {
   const char* separator = "[";
   for (std::int32_t axis = 0; axis < kind_; ++axis) {
     message += separator;
-    message += std::to_string(sizes[axis]);
+    message += std::to_string(static_cast<long long>(sizes[axis]));
     separator = ", ";
   }
   message += kind_ == 0 ? "[]" : "]";

@@ -34,7 +34,8 @@ class Detail {
  public:
   Detail(const char* text) : kind_(kText), content_(text) {}
   Detail(const std::string& text) : kind_(kString), content_(&text) {}
-  Detail(std::size_t number) : kind_(kNumber), content_(number) {}
+  Detail(std::size_t number) : Detail(static_cast<std::int64_t>(number)) {}
+  Detail(std::int64_t number) : kind_(kNumber), content_(number) {}
 
   /// A container of sizes.
   template <class Shape,
@@ -50,9 +51,9 @@ class Detail {
   std::int32_t kind_;  // or how many sizes
   union Content {
     explicit Content(const void* where) : place(where) {}
-    explicit Content(std::size_t value) : number(value) {}
+    explicit Content(std::int64_t value) : number(value) {}
     const void* place;
-    std::size_t number;
+    std::int64_t number;
   } content_;
 };
 

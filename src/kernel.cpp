@@ -164,7 +164,7 @@ void multiply_rows(const PanelsOf& a, std::size_t depth, const float* b, std::si
       const float* x = b + r * b_stride;
       float* to = c + r * c_stride + row;
       if (wide == 4) {
-        multiply_tile<1, 4, 4>(x, b_stride, 1, from, depth, to, c_stride, shrink);
+        multiply_tile<1, 4, 8>(x, b_stride, 1, from, depth, to, c_stride, shrink);
       } else {
         multiply_tile<1, 1, 4>(x, b_stride, 1, from, depth, to, c_stride, shrink);
       }

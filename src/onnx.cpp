@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "attention.hpp"
@@ -96,8 +95,7 @@ std::vector<std::size_t> real_keys(const std::vector<std::int64_t>& lengths, std
   }
   for (const std::int64_t length : lengths) {
     if (length < 0 || length > static_cast<std::int64_t>(keys)) {
-      fail(ErrorCode::OPTION, "nonpad_kv_seqlen: % is not in 0 to S = %",
-           {std::to_string(length), keys});
+      fail(ErrorCode::OPTION, "nonpad_kv_seqlen: % is not in 0 to S = %", {length, keys});
     }
   }
   return {lengths.begin(), lengths.end()};
@@ -144,8 +142,7 @@ std::vector<std::size_t> cache_rows(const RotaryInputs& inputs, const Tensor4& x
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const std::int64_t row = positions ? (*positions)[n] : static_cast<std::int64_t>(n);
     if (positions && (row < 0 || row >= static_cast<std::int64_t>(cache[0]))) {
-      fail(ErrorCode::OPTION, "position_ids: % is not a row of cos_cache %",
-           {std::to_string(row), cache});
+      fail(ErrorCode::OPTION, "position_ids: % is not a row of cos_cache %", {row, cache});
     }
     rows[n] = static_cast<std::size_t>(row) * pairs;
   }
@@ -271,7 +268,7 @@ NdArray rms_normalization(const NdArray& x, const NdArray& scale, std::int64_t a
   const Shape shape = shape_of(x);
   const auto rank = static_cast<std::int64_t>(shape.size());
   if (axis < -rank || axis >= rank) {
-    fail(ErrorCode::OPTION, "axis = % does not exist in X %", {std::to_string(axis), shape});
+    fail(ErrorCode::OPTION, "axis = % does not exist in X %", {axis, shape});
   }
   const Shape normalized(shape.begin() + static_cast<std::ptrdiff_t>((axis + rank) % rank),
                          shape.end());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 
 #include "error.hpp"
 #include "float_range.hpp"
@@ -21,8 +20,7 @@ void require(bool condition, const char* message) {
 void require_positions(const std::vector<std::int64_t>& positions) {
   for (const std::int64_t position : positions) {
     if (position < 0 || position > kLargestPosition) {
-      fail(ErrorCode::OPTION, "positions: % is not in 0 to %",
-           {std::to_string(position), std::to_string(kLargestPosition)});
+      fail(ErrorCode::OPTION, "positions: % is not in 0 to %", {position, kLargestPosition});
     }
   }
 }

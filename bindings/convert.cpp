@@ -70,13 +70,11 @@ Mask to_mask(const Value& mask, const char* name) {
 }
 
 Mask with_batch_axis(Mask mask) {
-  std::visit(
-      [](auto& array) {
-        if (array.dimension() == 1) {
-          array.reshape(Shape{1, array.size()});
-        }
-      },
-      mask);
+  of_array(mask, [](auto& array) {
+    if (array.dimension() == 1) {
+      array.reshape(Shape{1, array.size()});
+    }
+  });
   return mask;
 }
 
@@ -241,7 +239,7 @@ void require_out(const Value& out, const Shape& shape) {
 }
 
 void give_mask(const Mask& mask) {
-  std::visit([](const auto& array) { give_tensor(array); }, mask);
+  of_array(mask, [](const auto& array) { give_tensor(array); });
 }
 
 void give_trace(const Trace& trace, std::size_t dropped) {

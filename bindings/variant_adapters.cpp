@@ -77,7 +77,10 @@ std::optional<NdBool> key_mask_in(const Value& options, bool batched) {
   if (!std::holds_alternative<NdBool>(*mask)) {
     fail(ErrorCode::DTYPE, "keyMask must be boolean: linear attention has no scores to add to");
   }
-  return std::get<NdBool>(batched ? *mask : with_batch_axis(*mask));
+  if (!batched) {
+    mask = with_batch_axis(*mask);
+  }
+  return *std::get_if<NdBool>(&*mask);
 }
 
 }  // namespace

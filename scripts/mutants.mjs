@@ -300,14 +300,38 @@ export default [
   {
     name: "heads merged without a transpose",
     file: "src/heads.cpp",
-    find: "merged.data() + (b * x.shape(2) + i) * merged.shape(2) + h * head_dim);",
-    replace: "merged.data() + ((b * x.shape(1) + h) * x.shape(2) + i) * head_dim);",
+    find: "copy(view_of(x), heads_of(merged, x.shape(1)));",
+    replace: "std::copy_n(x.data(), x.size(), merged.data());",
   },
   {
     name: "rows dealt out to the heads in turn",
     file: "src/heads.cpp",
-    find: "split.data() + ((b * heads + h) * x.shape(1) + i) * head_dim);",
-    replace: "split.data() + ((b * x.shape(1) + i) * heads + h) * head_dim);",
+    find: "copy(whole, view_of(split));",
+    replace: "std::copy_n(x.data(), x.size(), split.data());",
+  },
+  {
+    name: "keys of heads that lie side by side are read as if they did not",
+    file: "src/flash.cpp",
+    find: "k.row(b, h, 0), k.strides[2]);",
+    replace: "k.row(b, h, 0), k.shape[3]);",
+  },
+  {
+    name: "queries of heads that lie side by side are read as if they did not",
+    file: "src/flash.cpp",
+    find: "query_at(tile.rows[0]), call_.q.strides[2],",
+    replace: "query_at(tile.rows[0]), call_.head_dim(),",
+  },
+  {
+    name: "outputs of heads that lie side by side are written as if they did not",
+    file: "src/flash.cpp",
+    find: "tile.rows[0].output, call_.output.strides[2]);",
+    replace: "tile.rows[0].output, value_dim);",
+  },
+  {
+    name: "the fast branch of a layer sees everything",
+    file: "src/multi_head.cpp",
+    find: "visibility(key, options), heads_of(merged, heads));",
+    replace: "AttentionOptions(), heads_of(merged, heads));",
   },
   {
     name: "the weight of a projection read transposed",

@@ -12,8 +12,11 @@ void Detail::append_to(std::string& message) const {
     case kString:
       message += *static_cast<const std::string*>(content_.place);
       return;
+    case kNegative:
+      message += '-';
+      [[fallthrough]];
     case kNumber:
-      message += std::to_string(static_cast<long long>(content_.number));
+      message += std::to_string(content_.number);
       return;
     default:
       break;
@@ -22,7 +25,7 @@ void Detail::append_to(std::string& message) const {
   const char* separator = "[";
   for (std::int32_t axis = 0; axis < kind_; ++axis) {
     message += separator;
-    message += std::to_string(static_cast<long long>(sizes[axis]));
+    message += std::to_string(std::uint64_t{sizes[axis]});
     separator = ", ";
   }
   message += kind_ == 0 ? "[]" : "]";

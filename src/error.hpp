@@ -34,8 +34,11 @@ class Detail {
  public:
   Detail(const char* text) : kind_(kText), content_(text) {}
   Detail(const std::string& text) : kind_(kString), content_(&text) {}
-  Detail(std::size_t number) : Detail(static_cast<std::int64_t>(number)) {}
-  Detail(std::int64_t number) : kind_(kNumber), content_(number) {}
+  Detail(std::size_t number) : kind_(kNumber), content_(number) {}
+  Detail(std::int64_t number)
+      : kind_(number < 0 ? kNegative : kNumber),
+        content_(number < 0 ? 0 - static_cast<std::uint64_t>(number)
+                            : static_cast<std::uint64_t>(number)) {}
 
   /// A container of sizes.
   template <class Shape,
@@ -46,14 +49,14 @@ class Detail {
   void append_to(std::string& message) const;
 
  private:
-  static constexpr std::int32_t kText = -1, kString = -2, kNumber = -3;
+  static constexpr std::int32_t kText = -1, kString = -2, kNumber = -3, kNegative = -4;
 
   std::int32_t kind_;  // or how many sizes
   union Content {
     explicit Content(const void* where) : place(where) {}
-    explicit Content(std::int64_t value) : number(value) {}
+    explicit Content(std::uint64_t value) : number(value) {}
     const void* place;
-    std::int64_t number;
+    std::uint64_t number;
   } content_;
 };
 

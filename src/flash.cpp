@@ -217,7 +217,7 @@ void Head::begin(Tile& tile) const {
   tile.some = {std::numeric_limits<std::size_t>::max(), 0};
   tile.all = {0, std::numeric_limits<std::size_t>::max()};
   if (whole(tile)) {
-    kernel::rows_to_lanes(query_at(tile.rows[0]), call_.head_dim(), call_.head_dim(), call_.scale,
+    kernel::rows_to_lanes(query_at(tile.rows[0]), call_.q.strides[2], call_.head_dim(), call_.scale,
                           tile.queries);
   }
   for (std::size_t r = 0; r < tile.count; ++r) {
@@ -355,7 +355,7 @@ Head::ConstPanels Head::clean(const ConstPanels& values) {
 void Head::write(const Tile& tile) const {
   const std::size_t value_dim = call_.output.shape[3];
   if (whole(tile)) {
-    kernel::lanes_to_rows(tile.output, value_dim, tile.rows[0].output, value_dim);
+    kernel::lanes_to_rows(tile.output, value_dim, tile.rows[0].output, call_.output.strides[2]);
     return;
   }
   for (std::size_t r = 0; r < tile.count; ++r) {
@@ -452,7 +452,7 @@ void Head::attend(std::size_t b, std::size_t h, const ConstPanels& keys,
 /// Head h of batch row b of k [B, Hkv, S, E] and v [B, Hkv, S, Ev].
 void pack(const View4<const float>& k, const View4<const float>& v, std::size_t b, std::size_t h,
           const PanelsView<float>& keys, const PanelsView<float>& values) {
-  set_rows(keys, k.row(b, h, 0));
+  set_rows(keys, k.row(b, h, 0), k.strides[2]);
   for (std::size_t j = 0; j < v.shape[2]; ++j) {
     set_column(values, j, v.row(b, h, j));
   }

@@ -2,40 +2,51 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
+#include <utility>
 
 #include "error.hpp"
 
 namespace softlookup {
 
-Tensor4 split_heads(const Tensor3& x, std::size_t heads) {
-  if (heads == 0 || x.shape(2) % heads != 0) {
-    fail(ErrorCode::HEADS, "numHeads = % does not divide the last axis of x %", {heads, x.shape()});
-  }
-  const std::size_t head_dim = x.shape(2) / heads;
-  Tensor4 split = Tensor4::from_shape({x.shape(0), heads, x.shape(1), head_dim});
-  for (std::size_t b = 0; b < x.shape(0); ++b) {
+namespace {
+
+void copy(const View4<const float>& from, const View4<float>& to) {
+  const auto [batch, heads, rows, head_dim] = from.shape;
+  for (std::size_t b = 0; b < batch; ++b) {
     for (std::size_t h = 0; h < heads; ++h) {
-      for (std::size_t i = 0; i < x.shape(1); ++i) {
-        std::copy_n(x.data() + (b * x.shape(1) + i) * x.shape(2) + h * head_dim, head_dim,
-                    split.data() + ((b * heads + h) * x.shape(1) + i) * head_dim);
+      for (std::size_t i = 0; i < rows; ++i) {
+        std::copy_n(from.row(b, h, i), head_dim, to.row(b, h, i));
       }
     }
   }
+}
+
+}  // namespace
+
+View4<const float> heads_of(const Tensor3& x, std::size_t heads) {
+  const auto [batch, rows, width] = x.shape();
+  if (heads == 0 || width % heads != 0) {
+    fail(ErrorCode::HEADS, "numHeads = % does not divide the last axis of x %", {heads, x.shape()});
+  }
+  const std::size_t head_dim = width / heads;
+  return {x.data(), {batch, heads, rows, head_dim}, {rows * width, head_dim, width}};
+}
+
+View4<float> heads_of(Tensor3& x, std::size_t heads) {
+  const View4<const float> seen = heads_of(std::as_const(x), heads);
+  return {x.data(), seen.shape, seen.strides};
+}
+
+Tensor4 split_heads(const Tensor3& x, std::size_t heads) {
+  const View4<const float> whole = heads_of(x, heads);
+  Tensor4 split = Tensor4::from_shape(whole.shape);
+  copy(whole, view_of(split));
   return split;
 }
 
 Tensor3 merge_heads(const Tensor4& x) {
-  const std::size_t head_dim = x.shape(3);
-  Tensor3 merged = Tensor3::from_shape({x.shape(0), x.shape(2), x.shape(1) * head_dim});
-  for (std::size_t b = 0; b < x.shape(0); ++b) {
-    for (std::size_t h = 0; h < x.shape(1); ++h) {
-      for (std::size_t i = 0; i < x.shape(2); ++i) {
-        std::copy_n(x.data() + ((b * x.shape(1) + h) * x.shape(2) + i) * head_dim, head_dim,
-                    merged.data() + (b * x.shape(2) + i) * merged.shape(2) + h * head_dim);
-      }
-    }
-  }
+  Tensor3 merged = Tensor3::from_shape({x.shape(0), x.shape(2), x.shape(1) * x.shape(3)});
+  copy(view_of(x), heads_of(merged, x.shape(1)));
   return merged;
 }
 

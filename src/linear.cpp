@@ -34,7 +34,7 @@ std::array<std::size_t, 3> projected_shape(const Tensor3& x, std::size_t out) {
 
 Panels pack(const Tensor2& matrix) {
   Panels packed(matrix.shape(0), matrix.shape(1));
-  set_rows(packed.view(), matrix.data());
+  set_rows(packed.view(), matrix.data(), matrix.shape(1));
   return packed;
 }
 

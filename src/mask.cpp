@@ -70,7 +70,7 @@ Alignment resolve_alignment(const MaskSpec& spec, std::size_t queries, std::size
 }  // namespace
 
 Shape mask_shape(const Mask& mask) {
-  return std::visit([](const auto& array) { return shape_of(array); }, mask);
+  return of_array(mask, [](const auto& array) { return shape_of(array); });
 }
 
 void require_valid_bias(const Mask& mask, const char* name) {
@@ -200,7 +200,7 @@ void MaskRule::biases(std::size_t b, std::size_t h, std::size_t i, std::size_t f
         }
       }
     } else {
-      const float* values = std::get<NdArray>(spec_->masks[m]).data() + row;
+      const float* values = std::get_if<NdArray>(&spec_->masks[m])->data() + row;
       for (std::size_t n = 0; n < masked; ++n) {
         const float value = values[n * sj];
         float& bias = out[n * step];

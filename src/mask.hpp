@@ -14,6 +14,16 @@ namespace softlookup {
 /// Boolean: non-zero = the pair takes part. Float: added to the scores, -Infinity = no part.
 using Mask = std::variant<NdBool, NdArray>;
 
+/// What `of` makes of the array that a mask holds. std::visit would carry the exception for a
+/// variant that holds nothing, which none does.
+template <class OneMask, class Of>
+auto of_array(OneMask& mask, Of&& of) {
+  if (auto* keep = std::get_if<NdBool>(&mask)) {
+    return of(*keep);
+  }
+  return of(*std::get_if<NdArray>(&mask));
+}
+
 /// What a float mask adds to the score of a pair that takes no part.
 inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 

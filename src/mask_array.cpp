@@ -45,36 +45,32 @@ NdBool padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys, P
 
 Mask key_mask_for_scores(const Mask& mask, std::size_t batch, std::size_t keys) {
   require_valid_bias(mask, "keyMask");
-  return std::visit(
-      [&](auto array) -> Mask {
-        const Shape expected{batch, keys};
-        if (shape_of(array) != expected) {
-          fail(ErrorCode::MASK_SHAPE, "keyMask %, expected [B, S] = %", {array.shape(), expected});
-        }
-        array.reshape(Shape{batch, 1, 1, keys});
-        return array;
-      },
-      mask);
+  return of_array(mask, [&](auto array) -> Mask {
+    const Shape expected{batch, keys};
+    if (shape_of(array) != expected) {
+      fail(ErrorCode::MASK_SHAPE, "keyMask %, expected [B, S] = %", {array.shape(), expected});
+    }
+    array.reshape(Shape{batch, 1, 1, keys});
+    return array;
+  });
 }
 
 Mask mask_of_head(const Mask& mask, std::size_t h) {
-  return std::visit(
-      [h](const auto& array) -> Mask {
-        const std::size_t rank = array.dimension();
-        if (rank < 3 || array.shape(rank - 3) == 1) {
-          return array;
-        }
-        Shape shape = shape_of(array);
-        shape[rank - 3] = 1;
-        auto part = std::decay_t<decltype(array)>::from_shape(shape);
-        const std::size_t heads = array.shape(rank - 3);
-        const std::size_t size = array.shape(rank - 2) * array.shape(rank - 1);
-        for (std::size_t b = 0; b < part.size() / std::max<std::size_t>(size, 1); ++b) {
-          std::copy_n(array.data() + (b * heads + h) * size, size, part.data() + b * size);
-        }
-        return part;
-      },
-      mask);
+  return of_array(mask, [h](const auto& array) -> Mask {
+    const std::size_t rank = array.dimension();
+    if (rank < 3 || array.shape(rank - 3) == 1) {
+      return array;
+    }
+    Shape shape = shape_of(array);
+    shape[rank - 3] = 1;
+    auto part = std::decay_t<decltype(array)>::from_shape(shape);
+    const std::size_t heads = array.shape(rank - 3);
+    const std::size_t size = array.shape(rank - 2) * array.shape(rank - 1);
+    for (std::size_t b = 0; b < part.size() / std::max<std::size_t>(size, 1); ++b) {
+      std::copy_n(array.data() + (b * heads + h) * size, size, part.data() + b * size);
+    }
+    return part;
+  });
 }
 
 Mask combine_masks(const std::vector<Mask>& masks) {
@@ -126,7 +122,7 @@ NdArray to_additive(const Mask& mask) {
     require_valid_bias(mask);
     return *bias;
   }
-  const auto& keep = std::get<NdBool>(mask);
+  const auto& keep = *std::get_if<NdBool>(&mask);
   NdArray bias = NdArray::from_shape(shape_of(keep));
   std::transform(keep.begin(), keep.end(), bias.begin(),
                  [](std::uint8_t flag) { return flag != 0 ? 0.0F : kHidden; });

@@ -122,6 +122,15 @@ MultiHeadAttention::Result MultiHeadAttention::forward(const Tensor3& query, con
   note("key", "key W_Kᵀ + b_K", k);
   note("value", "value W_Vᵀ + b_V", v);
 
+  if (fast && options.branch == Branch::fast) {
+    // 2. to 4. with the heads where they lie
+    Tensor3 merged = Tensor3::from_shape(q.shape());
+    const std::size_t heads = config_.num_heads;
+    flash_attention(heads_of(q, heads), heads_of(k, heads), heads_of(v, heads),
+                    visibility(key, options), heads_of(merged, heads));
+    return {fast_linear(merged, to_output), {}};
+  }
+
   // 2. split: (B, n, D) -> (B, H, n, D / H)
   const Tensor4 q_heads = split_heads(q, config_.num_heads);
   const Tensor4 k_heads = split_heads(k, config_.num_heads);

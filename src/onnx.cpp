@@ -84,7 +84,7 @@ Mask padded_mask(const Mask& mask, std::size_t keys) {
   if (const auto* keep = std::get_if<NdBool>(&mask)) {
     return padded(*keep, keys, 0);
   }
-  return padded(std::get<NdArray>(mask), keys, -std::numeric_limits<float>::infinity());
+  return padded(*std::get_if<NdArray>(&mask), keys, -std::numeric_limits<float>::infinity());
 }
 
 /// [B]: how many keys of each row are real.

@@ -22,14 +22,13 @@ void set_row(const PanelsView<float>& panels, std::size_t row, const float* elem
   spread(elements, panels.depth(), 1.0F, &panels(row, 0), kPanel);
 }
 
-void set_rows(const PanelsView<float>& panels, const float* matrix) {
-  const std::size_t depth = panels.depth();
+void set_rows(const PanelsView<float>& panels, const float* matrix, std::size_t stride) {
   std::size_t row = 0;
   for (; row + kPanel <= panels.rows(); row += kPanel) {
-    kernel::rows_to_lanes(matrix + row * depth, depth, depth, 1.0F, panels.at(row, 0));
+    kernel::rows_to_lanes(matrix + row * stride, stride, panels.depth(), 1.0F, panels.at(row, 0));
   }
   for (; row < panels.rows(); ++row) {
-    set_row(panels, row, matrix + row * depth);
+    set_row(panels, row, matrix + row * stride);
   }
 }
 

@@ -51,8 +51,8 @@ class PanelsView {
 /// 0 to what is not of the matrix: the rest of the last panel. Rows of it are cleared as well.
 void clear_rest(const PanelsView<float>& panels);
 void set_row(const PanelsView<float>& panels, std::size_t row, const float* elements);
-/// All rows, from a matrix [rows, depth].
-void set_rows(const PanelsView<float>& panels, const float* matrix);
+/// All rows, from a matrix [rows, depth] whose rows are `stride` apart.
+void set_rows(const PanelsView<float>& panels, const float* matrix, std::size_t stride);
 void set_column(const PanelsView<float>& panels, std::size_t column, const float* elements);
 
 /// Panels that keep their memory. What fills up the last one is 0.

@@ -49,15 +49,25 @@ class ShapeView {
   std::size_t rank_;
 };
 
-/// Four axes of numbers that somebody else keeps, row-major.
+/// Four axes of numbers that somebody else keeps. What lies side by side is the last axis.
 template <class Number>
 struct View4 {
   Number* data;
   std::array<std::size_t, 4> shape;
+  std::array<std::size_t, 3> strides;  // of the others
+
+  /// Row-major.
+  View4(Number* data_in, const std::array<std::size_t, 4>& shape_in)
+      : data(data_in),
+        shape(shape_in),
+        strides({shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3]}) {}
+  View4(Number* data_in, const std::array<std::size_t, 4>& shape_in,
+        const std::array<std::size_t, 3>& strides_in)
+      : data(data_in), shape(shape_in), strides(strides_in) {}
 
   /// The last axis, at [b, h, i].
   [[nodiscard]] Number* row(std::size_t b, std::size_t h, std::size_t i) const {
-    return data + ((b * shape[1] + h) * shape[2] + i) * shape[3];
+    return data + b * strides[0] + h * strides[1] + i * strides[2];
   }
 };
 

@@ -368,25 +368,28 @@ TEST_CASE("module: only the added keys are left") {
 
 // ---- against the oracle ---------------------------------------------------------------------
 
-TEST_CASE("module: not the loop over its heads") {
+TEST_CASE("module: not the loop over its heads, on some branch, for few tokens or many") {
   RandomInput random(56);
-  for (int turn = 0; turn < 20; ++turn) {
-    const std::size_t heads = random.between(1, 4), width = heads * random.between(1, 4);
+  for (int turn = 0; turn < 40; ++turn) {
+    const std::size_t heads = random.between(1, 4), width = heads * random.between(1, 9);
     const std::size_t kdim = random.between(1, 6), vdim = random.between(1, 6);
-    const std::size_t batch = random.between(1, 3), queries = random.between(1, 5);
-    const std::size_t keys = random.between(1, 6);
+    const std::size_t batch = random.between(1, 3), queries = random.between(1, 20);
+    const std::size_t keys = random.between(1, 20);
     CAPTURE(turn, heads, width, kdim, vdim, batch, queries, keys);
     const RandomModule r(random, {width, heads, kdim, vdim, random.chance(0.5), false, false});
     const Tensor3 query = random.tensor3({batch, queries, width});
     const Tensor3 key = random.tensor3({batch, keys, kdim});
     const Tensor3 value = random.tensor3({batch, keys, vdim});
     const std::vector<Mask> masks = {random.keep({batch, heads, queries, keys}, 0.7)};
-    const auto options = masked(masks, Causal::bottom_right);
+    auto options = masked(masks, Causal::bottom_right);
     const Numbers want = oracle::multi_head(r.same, numbers(query), numbers(key), numbers(value),
                                             oracle_bias(masks, options.causal, queries, keys));
-    // numbers of size `width`, not of size 1: the bound grows with them
-    CHECK(mismatch(numbers(r.module.forward(query, key, value, options).output), want,
-                   {2e-5, 1e-5}) == "");
+    for (const Branch branch : {Branch::plain, Branch::fast, Branch::with_weights}) {
+      options.branch = branch;
+      // numbers of size `width`, not of size 1: the bound grows with them
+      CHECK(mismatch(numbers(r.module.forward(query, key, value, options).output), want,
+                     {2e-5, 1e-5}) == "");
+    }
   }
 }
 

@@ -74,7 +74,8 @@ HWY_INLINE void in_turns(std::size_t count, Step step, Advance advance) {
 }
 
 /// C = X Yᵀ, or C = C · shrink + X Yᵀ: kCount rows of X [kCount, depth], broadcast, times kWide
-/// panels of Y. Number k of row r of X is at x[r * row + k * step]; shrink [8] is of each panel.
+/// panels of Y, kSteps numbers of X a turn. Number k of row r of X is at x[r * row + k * step];
+/// shrink [8] is of each panel.
 template <std::size_t kCount, std::size_t kWide, std::size_t kSteps>
 HWY_INLINE void multiply_tile(const float* x, std::size_t row, std::size_t step, const PanelsOf& y,
                               std::size_t depth, float* HWY_RESTRICT c, std::size_t c_stride,

@@ -59,10 +59,11 @@ std::string other_row_bits(const Tensor4& whole, const Tensor4& row, std::size_t
   return "";
 }
 
-// Around the eight lanes, the blocks of 128 keys and the 64 queries that share one.
+// Around the eight lanes, the sixteen steps of a turn, the blocks of 128 keys and the 64 queries
+// that share one.
 const Sizes kQueryEdges = {1, 3, 7, 8, 9, 16, 17, 63, 64, 65, 73};
-const Sizes kKeyEdges = {1, 2, 5, 8, 9, 127, 128, 129, 261};
-const Sizes kWidths = {1, 3, 7, 8, 9, 17, 33};
+const Sizes kKeyEdges = {1, 2, 8, 9, 15, 16, 17, 127, 128, 129, 261};
+const Sizes kWidths = {1, 3, 7, 8, 9, 15, 16, 17, 33};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "additive.hpp"
@@ -74,13 +75,13 @@ std::optional<NdBool> key_mask_in(const Value& options, bool batched) {
   if (!mask) {
     return std::nullopt;
   }
-  if (!std::holds_alternative<NdBool>(*mask)) {
-    fail(ErrorCode::DTYPE, "keyMask must be boolean: linear attention has no scores to add to");
-  }
   if (!batched) {
     mask = with_batch_axis(*mask);
   }
-  return *std::get_if<NdBool>(&*mask);
+  if (auto* keep = std::get_if<NdBool>(&*mask)) {
+    return std::move(*keep);
+  }
+  fail(ErrorCode::DTYPE, "keyMask must be boolean: linear attention has no scores to add to");
 }
 
 }  // namespace

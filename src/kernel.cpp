@@ -138,6 +138,8 @@ HWY_INLINE void multiply_tile(const float* x, std::size_t row, std::size_t step,
   }
 }
 
+// Many steps a turn where most of the time goes; elsewhere fewer, since each is code to download.
+
 void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c,
                     const float* shrink) {
   const PanelsOf lanes{b, 0, kPanel};

@@ -20,8 +20,9 @@ struct PanelsOf {
 
 inline constexpr float kUnshrunk[kPanel] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-/// C = A B, or C = C · shrink + A B with shrink [8]: A [rows, depth] in panels, B [depth, 8], C
-/// [rows, 8]. Panel elements are broadcast, lanes of B multiplied: no shuffle, no horizontal sum.
+/// C = A B, or C = C · shrink + A B where a shrink [8] is given: A [rows, depth] in panels, B
+/// [depth, 8], C [rows, 8]. Panel elements are broadcast, lanes of B multiplied: no shuffle, no
+/// horizontal sum.
 void multiply_lanes(const PanelsOf& a, std::size_t depth, const float* b, float* c,
                     const float* shrink);
 
